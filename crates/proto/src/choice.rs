@@ -1,38 +1,39 @@
-//! Tables of the scenario file that are one of several kinds, as a queue is. Each kind is a `Config` in a file of its own,
-//! whose fields are the kind's keys and whose doc comments are their documentation; `choice!` lists them.
+//! Tables of the scenario file that are one of several kinds, such as queues. Each kind is a `Config` in a file of its own, whose fields are
+//! the keys and whose doc comments are their documentation. `choice!` lists the kinds.
 
 use airtcp_wire::Dur;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::{Deserializer, Error, Visitor};
 use serde::{Deserialize, Serialize, forward_to_deserialize_any};
 
-/// One of several kinds. Its doc comment is that of `KEY`.
+/// A table that is one of several kinds.
 pub trait Choice: Sized + Serialize {
-    /// The key that says which kind it is.
+    /// The key that selects the kind.
     const KEY: &'static str;
+    /// Documentation of `KEY`.
     const DOC: &'static str;
-    /// Where nothing is said. `None`: the key is required.
+    /// The kind if `KEY` is absent. `None`: the key is required.
     const DEFAULT: Option<&'static str>;
     const NAMES: &'static [&'static str];
     /// In the order of `NAMES`.
     const KINDS: &'static [Kind];
-    /// Keys that every kind has. Its name in the JSON Schema and its doc comment are those of the whole table.
+    /// Keys that every kind has. The type's name in the JSON Schema and its doc comment are those of the whole table.
     type Common: Serialize + for<'de> Deserialize<'de> + JsonSchema;
 
-    /// Every key of every kind, once; those that all have stand at the end.
+    /// Every key of every kind, once. Common keys come last.
     fn all_keys() -> &'static [&'static str];
 
-    /// Says what makes no sense among its keys.
+    /// Reports values that make no sense.
     fn check(&self, faults: &mut Faults);
 
-    /// The kind called `name`, one of `NAMES`, with its keys.
+    /// Reads the keys of the kind called `name`, one of `NAMES`.
     ///
     /// # Errors
-    /// What serde and the keys say.
+    /// Those of serde.
     fn read<'de, D: Deserializer<'de>>(name: &str, from: D) -> Result<Self, D::Error>;
 }
 
-/// What is known of a kind without an instance.
+/// A kind, without an instance of it.
 pub struct Kind {
     pub name: &'static str,
     /// Its keys, in their order.
@@ -40,11 +41,12 @@ pub struct Kind {
     pub schema: fn(&mut SchemaGenerator) -> Schema,
 }
 
-/// What makes no sense among the values of keys.
+/// Values of keys that make no sense.
 #[derive(Debug, Default)]
 pub struct Faults(Vec<Fault>);
 
-/// One of them. The first of the keys that was written is to blame; a key below another one is `ranges.0.low`.
+/// A value that makes no sense, or several that do not go together. It is reported at the first of the keys that is present. A nested key
+/// is written as `ranges.0.low`.
 #[derive(Debug)]
 pub struct Fault {
     pub keys: Vec<String>,
@@ -93,7 +95,7 @@ pub(crate) fn collect_keys<C: Choice>() -> Vec<&'static str> {
     keys
 }
 
-/// The names of a struct's fields, as serde knows them.
+/// The names of a struct's fields, as in serde.
 pub fn keys_of<'de, T: Deserialize<'de>>() -> &'static [&'static str] {
     let mut keys: &'static [&'static str] = &[];
     let asked = T::deserialize(KeysOf(&mut keys));

@@ -1,4 +1,4 @@
-//! L1: the protocol machines. See [`machine`] for the one contract that all of them keep.
+//! L1: the protocol machines. See [`machine`] for the contract that all of them follow.
 
 pub mod base_station;
 pub mod cc;

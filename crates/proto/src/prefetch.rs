@@ -1,20 +1,20 @@
-//! Asking for memory before it is needed.
+//! Fetching memory before it is needed.
 //!
-//! With thousands of connections each event touches one that no cache holds any more. But links know what comes out of
-//! them next, so that the processor can fetch that while it works on what comes first.
+//! With thousands of connections, each event touches one that is no longer in any cache. But links know which packets come out next, so the
+//! processor can fetch what these need while it works on others.
 
 use std::ops::Range;
 
-/// Bytes that a cache fetches at once.
+/// Bytes of a cache line.
 const LINE: usize = 64;
 
-/// Fetches all of a value into the nearest cache. Changes nothing but speed.
+/// Fetches all of a value into the nearest cache. This affects only speed.
 #[inline]
 pub fn prefetch<T: ?Sized>(value: &T) {
     prefetch_part(value, 0..size_of_val(value));
 }
 
-/// The same of these bytes of a value.
+/// Fetches these bytes of a value into the nearest cache.
 #[inline]
 pub fn prefetch_part<T: ?Sized>(value: &T, part: Range<usize>) {
     #[cfg(target_arch = "x86_64")]

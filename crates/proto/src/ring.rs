@@ -1,10 +1,10 @@
-//! A queue of plain values in one block of memory, which is hardly larger than it ever had to be.
+//! A queue of plain values in one block of memory, which is hardly larger than necessary.
 
-/// First in, first out, with every value in reach by its place. As `VecDeque`, but for values that are plain.
+/// A FIFO whose values can also be read by index: a `VecDeque` for plain values.
 #[derive(Clone, Debug)]
 pub struct Ring<T> {
     slots: Box<[T]>,
-    /// The place of the first value.
+    /// Slot of the first value.
     head: u32,
     len: u32,
 }
@@ -15,11 +15,10 @@ impl<T> Default for Ring<T> {
     }
 }
 
-/// At least so many slots come with each further block. The first one has a single slot: many connections send a SYN and no
-/// data.
+/// Least number of slots by which a ring grows. Only the first block has a single slot, since many connections send a SYN and no data.
 const FEW: usize = 4;
 
-/// Fewer slots are not worth giving back.
+/// Fewer free slots than this are not given back.
 const MANY: usize = 16;
 
 impl<T: Copy + Default> Ring<T> {
@@ -33,14 +32,13 @@ impl<T: Copy + Default> Ring<T> {
         self.len == 0
     }
 
-    /// Would another value take more memory?
+    /// Would another value need more memory?
     #[inline]
     pub fn is_full(&self) -> bool {
         self.len() == self.slots.len()
     }
 
-    /// The slot so many places behind the head. Which side of the end it is on is mostly as it was the last time: a branch costs
-    /// less than a remainder.
+    /// The slot `index` places behind the head. A branch is cheaper than a remainder, since it mostly goes as it did the last time.
     #[inline(always)]
     fn slot(&self, index: usize) -> Option<&T> {
         let (slot, room) = (self.head as usize + index, self.slots.len());
@@ -90,7 +88,7 @@ impl<T: Copy + Default> Ring<T> {
         self.len = len + 1;
     }
 
-    /// Makes a little more room, not twice as much, for there are many rings, and large ones.
+    /// Makes a little more room. Not twice as much, since there are many rings, and large ones.
     #[cold]
     #[inline(never)]
     fn grow(&mut self) {
@@ -98,7 +96,7 @@ impl<T: Copy + Default> Ring<T> {
         self.change_room(self.len() + more);
     }
 
-    /// Keeps room for twice as many values as there are, if that gives half of it back.
+    /// Shrinks the room to twice the number of values, if that gives back at least half of it.
     pub fn shrink(&mut self) {
         let room = 2 * self.len();
         if self.slots.len() > 2 * room + MANY {
@@ -106,7 +104,7 @@ impl<T: Copy + Default> Ring<T> {
         }
     }
 
-    /// Moves all to a block with so many slots. What stands before the head comes behind what was the end.
+    /// Moves all values to a new block with `room` slots, in which the first value is at the front.
     #[cold]
     fn change_room(&mut self, room: usize) {
         let (before, behind) = self.slots.split_at(self.head as usize);
@@ -118,13 +116,13 @@ impl<T: Copy + Default> Ring<T> {
         (self.slots, self.head) = (slots.into(), 0);
     }
 
-    /// Forgets the first value.
+    /// Removes the first value.
     #[inline]
     pub fn drop_front(&mut self) {
         self.drop_first(1);
     }
 
-    /// Forgets the first `count` values.
+    /// Removes the first `count` values.
     #[inline]
     pub fn drop_first(&mut self, count: usize) {
         debug_assert!(count <= self.len());
@@ -133,13 +131,12 @@ impl<T: Copy + Default> Ring<T> {
         self.len -= count as u32;
     }
 
-    /// Forgets all.
     #[inline]
     pub fn clear(&mut self) {
         (self.head, self.len) = (0, 0);
     }
 
-    /// The number of values at the front for which `holds` holds, if it holds for none behind one for which it does not.
+    /// The number of values at the front for which `holds` holds. It must not hold for any value behind one for which it does not.
     pub fn partition_point(&self, holds: impl Fn(&T) -> bool) -> usize {
         let (mut low, mut high) = (0, self.len());
         while low < high {
@@ -156,7 +153,7 @@ impl<T: Copy + Default> Ring<T> {
         (0..self.len()).filter_map(|index| self.get(index))
     }
 
-    /// Puts what `change` makes of each value in its place.
+    /// Applies `change` to each value.
     pub fn update(&mut self, mut change: impl FnMut(&mut T)) {
         (0..self.len()).for_each(|index| self.get_mut(index).into_iter().for_each(&mut change));
     }

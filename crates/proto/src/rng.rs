@@ -1,5 +1,4 @@
-//! Random numbers, seeded. Every component has a chance of its own, with a name, so that adding a component does not shift
-//! what the others draw.
+//! Seeded random numbers. Every component has its own named [`Chance`], so that adding a component does not change what the others draw.
 
 use rand_chacha::ChaCha8Rng;
 use rand_core::{Rng, SeedableRng};
@@ -15,24 +14,23 @@ impl Chances {
         Chances { seed }
     }
 
-    /// The chance called `name`, e.g. `"link.wireless.forward.loss"`: the same for the same seed and name,
-    /// independent of any other.
+    /// The chance called `name`, e.g. `"link.wireless.forward.loss"`. It depends only on seed and name, and is independent of all others.
     pub fn chance(&self, name: &str) -> Chance {
         self.dormant(name).wake()
     }
 
-    /// The same for one that is seldom drawn from.
+    /// As [`chance`](Chances::chance), for a component that draws seldom.
     pub fn dormant(&self, name: &str) -> Dormant {
         Dormant { seed: self.seed, stream: fnv1a(name.as_bytes()), words: 0 }
     }
 }
 
-/// A chance that takes hardly any room between draws, for which it is made anew each time.
+/// A chance that takes hardly any memory. It is made anew for each draw.
 #[derive(Clone, Copy, Debug)]
 pub struct Dormant {
     seed: u64,
     stream: u64,
-    /// 32-bit words that have been drawn.
+    /// Number of 32-bit words drawn so far.
     words: u64,
 }
 
@@ -67,14 +65,14 @@ impl Chance {
         self.0.next_u32()
     }
 
-    /// Another chance, which differs from this one and from all that are split off later.
+    /// A new chance, independent of this one and of all that are split off later.
     pub fn split(&mut self) -> Chance {
         let mut rng = ChaCha8Rng::seed_from_u64(self.u64());
         rng.set_stream(self.u64());
         Chance(rng)
     }
 
-    /// Uniform in `[0, 1)`, 53 bits.
+    /// Uniform in `[0, 1)`, with 53 bits.
     #[inline]
     pub fn f64(&mut self) -> f64 {
         (self.u64() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
@@ -91,7 +89,7 @@ impl Chance {
         probability > 0.0 && self.f64() < probability
     }
 
-    /// Exponential with the given mean. `libm` and not the platform's logarithm, so that it is the same everywhere.
+    /// Exponential with the given mean. The logarithm is `libm`'s, which is the same on all platforms.
     pub fn exponential(&mut self, mean: f64) -> f64 {
         -mean * libm::log(1.0 - self.f64())
     }

@@ -1,4 +1,4 @@
-//! Names for a few keys of the stack that belong together.
+//! Names for combinations of keys of the stack.
 
 /// A name for a few keys that belong together.
 pub struct SchemeSpec {
@@ -7,11 +7,11 @@ pub struct SchemeSpec {
     pub summary: &'static str,
     pub source: &'static str,
     pub changes: &'static [(&'static str, &'static str)],
-    /// Short names that a source has for keys of the stack, each with the key.
+    /// Short names that the source uses for keys of the stack, each with the key.
     pub aliases: &'static [(&'static str, &'static str)],
 }
 
-/// In the order in which they are listed to people.
+/// All combinations, in the order in which users see them.
 pub const COMBINATIONS: &[SchemeSpec] = &[
     SchemeSpec {
         name: "tahoe",

@@ -1,4 +1,4 @@
-//! What may be wrong with a scheme.
+//! Errors in schemes.
 
 use crate::cc::RegistryError;
 use airtcp_wire::spelling::hint;

@@ -1,8 +1,8 @@
-//! The queue that a scheme brings along: `bbr @ fq-codel`.
+//! The queue that a scheme may bring along: `bbr @ fq-codel`.
 
 use crate::queue::{Discipline, congestion_warning, fq_codel, red};
 
-/// What stands in front of the wireless link instead of the path's own queue.
+/// The queue in front of the wireless link, instead of the path's own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GatewayQueue {
     FqCodel,
@@ -23,7 +23,7 @@ impl GatewayQueue {
         }
     }
 
-    /// With its defaults.
+    /// The discipline, with its default keys.
     pub fn discipline(self) -> Discipline {
         match self {
             GatewayQueue::FqCodel => Discipline::FqCodel(fq_codel::Config::default()),

@@ -1,4 +1,4 @@
-//! What a congestion control from outside may be called: nothing that a scheme could mean already.
+//! Checks the names of congestion controls from outside: none may be a name that has a meaning in schemes already.
 
 use super::{keys, names};
 use crate::cc::{Controllers, Given};
@@ -19,7 +19,7 @@ pub enum GivenError {
     ParamTaken { controller: String, name: String },
 }
 
-/// The registry with `given` beside it.
+/// The registry together with the controllers `given`.
 ///
 /// # Errors
 /// [`GivenError`] for a name, of a controller or of a parameter, that is taken or cannot stand in a scheme.
@@ -39,7 +39,7 @@ fn check_name(name: &str) -> Result<(), GivenError> {
     if !name.starts_with(|c: char| c.is_ascii_lowercase()) || !name.chars().all(is_plain) {
         return Err(GivenError::NotAName { name: name.to_owned() });
     }
-    // No scheme can name it, but the configuration of a circuit's connections does.
+    // No scheme can name `unlimited`, but the configuration of a circuit's connections does.
     let unlimited = crate::cc::unlimited::SPEC.name;
     match names().chain([unlimited]).any(|other| other == name) {
         true => Err(GivenError::Taken { name: name.to_owned() }),

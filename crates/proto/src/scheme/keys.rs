@@ -1,4 +1,4 @@
-//! The keys of a scheme, taken from the schema of what they configure, so that a new field is a new key.
+//! The keys of a scheme. They are read from the JSON Schema of what they configure, so that a new field is a new key.
 
 use super::SchemeError;
 use super::terms::Term;
@@ -13,18 +13,18 @@ pub struct KeyDoc {
     /// Dotted inside `rto`.
     pub name: String,
     pub doc: String,
-    /// The words that are allowed, where only certain words are.
+    /// The allowed words, if only certain words are allowed.
     pub allowed: Vec<String>,
-    /// An example of the value, where it carries a unit.
+    /// An example, if the value has a unit.
     pub example: Option<String>,
-    /// Its value where it is not given, as it would be written; none where it is then absent.
+    /// The default value as it would be written; `None` if the key is absent by default.
     pub default: Option<String>,
     #[serde(skip)]
     is_text: bool,
 }
 
 impl KeyDoc {
-    /// The same key under another name.
+    /// This key under another name.
     pub fn called(&self, name: &str) -> KeyDoc {
         KeyDoc { name: name.to_owned(), ..self.clone() }
     }
@@ -35,7 +35,7 @@ pub fn keys() -> Vec<KeyDoc> {
     keys_of(&schemars::schema_for!(TcpConfig).to_value())
 }
 
-/// Every key of what `schema` describes, by name.
+/// Every key of the type that `schema` describes, by name.
 pub fn keys_of(schema: &Value) -> Vec<KeyDoc> {
     let mut keys = Vec::new();
     collect(schema, schema, "", &mut keys);
@@ -55,7 +55,7 @@ fn collect(root: &Value, object: &Value, prefix: &str, keys: &mut Vec<KeyDoc>) {
     }
 }
 
-/// What a property refers to, also where it may be absent.
+/// The schema to which a property refers, even if the property is optional.
 fn resolve<'a>(root: &'a Value, property: &'a Value) -> &'a Value {
     let reference = property["$ref"].as_str().or_else(|| property["anyOf"][0]["$ref"].as_str());
     match reference.and_then(|path| path.strip_prefix('#')) {
@@ -84,7 +84,7 @@ fn key_doc(name: String, property: &Value, target: &Value) -> KeyDoc {
     }
 }
 
-/// A scalar as a scheme has it.
+/// A scalar as it is written in a scheme.
 fn written(value: &Value) -> Option<String> {
     match value {
         Value::Null => None,
@@ -93,7 +93,7 @@ fn written(value: &Value) -> Option<String> {
     }
 }
 
-/// The tree with one key changed. `None`: there is no such key.
+/// The tree with one key changed. `None` if there is no such key.
 pub(super) fn with_key(mut tree: Value, keys: &[KeyDoc], key: &str, value: &str) -> Option<Value> {
     let doc = keys.iter().find(|doc| doc.name == key)?;
     let scalar = match serde_json::from_str(value) {
@@ -153,7 +153,7 @@ pub(super) fn bad_value(
     }
 }
 
-/// `known` are the keys of the stack; those of the term itself stand before them.
+/// `known` are the keys of the stack. The message lists the keys of the term itself before them.
 fn unknown_key<'a>(term: &Term<'_>, key: &str, known: impl Iterator<Item = &'a str>) -> SchemeError {
     let own = term.own_keys();
     let known = known.map(str::to_owned);

@@ -1,13 +1,12 @@
 //! Schemes: named ways to carry data, written as terms joined by `+`, each `name[:key=value]*`.
 //!
-//! A term names a congestion control of the registry, one of the [`COMBINATIONS`] of keys, a machine of the
-//! [`base_station`], or [`CIRCUIT`]. At most one names a congestion control; without one it is
-//! Reno. Keys change what their term configures; those that it does not have change the stack, which starts from a
-//! profile: any key of [`TcpConfig`] (dotted inside `rto`), any parameter of the congestion control, and `profile`
-//! itself. Where the base-station machine speaks TCP itself, keys of the stack in its term are for its own stack, which
-//! is otherwise as that of the end hosts.
+//! A term names a congestion control of the registry, one of the [`COMBINATIONS`] of keys, a machine of the [`base_station`], or
+//! [`CIRCUIT`]. At most one term names a congestion control; the default is Reno. Keys configure what their term names. Keys that this does
+//! not have configure the stack, which starts from a profile: any key of [`TcpConfig`] (dotted inside `rto`), any parameter of the
+//! congestion control, and `profile` itself. If the base-station machine speaks TCP itself, keys of the stack in its term are for its own
+//! stack, which is otherwise that of the end hosts.
 //!
-//! Behind an `@` stands the queue in front of the wireless link, where that is not to be the path's own.
+//! An `@` introduces the queue in front of the wireless link, if that is not the path's own.
 //!
 //! Examples: `reno:profile=bsd-1998:rto.min=1s:recovery=newreno`, `westwood-vt+packet-control`,
 //! `cubic+decoupling:controls=2`, `bbr @ fq-codel`.
@@ -37,24 +36,24 @@ use terms::{Kind, Pair, Term};
 /// A scheme with everything resolved.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scheme {
-    /// As it was written; names the scheme in results.
+    /// The scheme as it was written, which is its name in results.
     pub label: String,
-    /// The stack of the end hosts; with a circuit, that of its control TCPs.
+    /// The stack of the end hosts; with a circuit, the stack of its control TCPs.
     pub config: TcpConfig,
     pub base_station: Option<AtBaseStation>,
     pub circuit: Option<circuit::Config>,
     pub queue: Option<GatewayQueue>,
 }
 
-/// What stands at the base station.
+/// The machine at the base station.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AtBaseStation {
     pub machine: BaseStation,
-    /// Its own stack, where it has one.
+    /// The machine's own stack, if it has one.
     pub tcp: TcpConfig,
 }
 
-/// The flow goes into a TCP circuit; its own connection leaves congestion control to that.
+/// The flow goes through a TCP circuit, to which its own connection leaves congestion control.
 pub const CIRCUIT: SchemeSpec = SchemeSpec {
     name: "decoupling",
     summary: "TCP decoupling: control TCPs' header packets carry the congestion control, a data TCP carries the data",
@@ -64,12 +63,12 @@ pub const CIRCUIT: SchemeSpec = SchemeSpec {
 };
 
 impl Scheme {
-    /// Does the machine at the base station end the connection there?
+    /// Does the base station split the connection?
     pub fn is_split(&self) -> bool {
         self.base_station.as_ref().is_some_and(|station| station.machine.spec().has_tcp)
     }
 
-    /// Reads a scheme; `default_profile` is the profile of one that does not name its own.
+    /// Reads a scheme. `default_profile` applies if the scheme names no profile.
     ///
     /// # Errors
     /// [`SchemeError`], which names the key, what is allowed, and the nearest spelling.
@@ -77,7 +76,7 @@ impl Scheme {
         Scheme::parse_with(text, default_profile, &Controllers::default())
     }
 
-    /// As [`Scheme::parse`]; a term may also name one of the `controllers` that are given.
+    /// As [`Scheme::parse`]. A term may also name one of these `controllers`.
     ///
     /// # Errors
     /// As [`Scheme::parse`].
@@ -98,14 +97,12 @@ impl Scheme {
         for term in &terms {
             match &term.kind {
                 Kind::BaseStation(default) => {
-                    let (own, others) = own_keys(term, |tree| default.with_tree(tree))?;
-                    match own.spec().has_tcp {
-                        true => machine = Some((term, own, others)),
-                        false => {
-                            set_all(&mut config, term, &others)?;
-                            machine = Some((term, own, Vec::new()));
-                        }
+                    let (own, mut others) = own_keys(term, |tree| default.with_tree(tree))?;
+                    if !term.has_own_stack() {
+                        set_all(&mut config, term, &others)?;
+                        others.clear();
                     }
+                    machine = Some((term, own, others));
                 }
                 Kind::Circuit => {
                     let (own, others) = own_keys(term, serde_json::from_value::<circuit::Config>)?;
@@ -123,7 +120,7 @@ impl Scheme {
         Ok(Scheme { label: text.to_owned(), config, base_station, circuit, queue })
     }
 
-    /// The rules of a flow's own connections: in a circuit those of its data TCP.
+    /// The configuration of a flow's own connections: with a circuit, that of its data TCP.
     pub fn connection(&self) -> Cow<'_, TcpConfig> {
         match &self.circuit {
             Some(circuit) => Cow::Owned(circuit.data_tcp(&self.config)),
@@ -144,7 +141,7 @@ fn gateway_queue(text: &str, name: &str) -> Result<GatewayQueue, SchemeError> {
     })
 }
 
-/// The profile with what the terms' names stand for, and the keys of those that are of the end hosts alone.
+/// The profile, with the changes for which the terms' names stand, and the keys of controllers and combinations.
 fn stack(
     text: &str,
     terms: &[Term<'_>],
@@ -172,7 +169,7 @@ fn set_all(config: &mut TcpConfig, term: &Term<'_>, pairs: &[Pair<'_>]) -> Resul
     pairs.iter().try_for_each(|(key, value)| keys::set(config, term, term.unaliased(key), value))
 }
 
-/// What the term configures itself, and the pairs that are not for it.
+/// The configuration of what the term names, and the pairs that are not its keys.
 fn own_keys<'a, T>(
     term: &Term<'a>,
     read: impl Fn(Value) -> serde_json::Result<T>,
@@ -207,7 +204,7 @@ fn at_base_station(
         None => hosts.clone(),
     };
     if own.iter().any(|(key, _)| *key == "congestion_control") {
-        // The parameters were those of another one.
+        // The parameters were those of another controller.
         tcp.cc.clear();
     }
     set_all(&mut tcp, term, own)?;
@@ -232,7 +229,7 @@ fn profile_config(text: &str, name: &str) -> Result<TcpConfig, SchemeError> {
     }
 }
 
-/// Every name that a term may have: the controllers, the combinations, the circuit, the base-station machines.
+/// Every name that a term may have: controllers, combinations, the circuit, and base-station machines.
 pub fn names() -> impl Iterator<Item = &'static str> {
     let controllers = registry::controllers().iter().map(|spec| spec.name);
     let machines = base_station::all().into_iter().map(|machine| machine.spec().name);

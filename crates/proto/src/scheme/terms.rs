@@ -23,7 +23,7 @@ pub(super) struct Term<'a> {
     pub text: &'a str,
     pub name: &'a str,
     pub kind: Kind,
-    /// Keys and values as written, `profile` left out.
+    /// Keys and values as written, without `profile`.
     pub pairs: Vec<Pair<'a>>,
     pub profile: Option<&'a str>,
 }
@@ -75,7 +75,7 @@ fn kind(text: &str, name: &str, controllers: &Controllers) -> Result<Kind, Schem
     })
 }
 
-/// What cannot be there twice, or not together.
+/// Refuses terms that cannot be combined.
 fn refuse_clashes(text: &str, terms: &[Term<'_>]) -> Result<(), SchemeError> {
     for (index, second) in terms.iter().enumerate() {
         for first in &terms[..index] {
@@ -110,7 +110,7 @@ fn disagree(first: &SchemeSpec, second: &SchemeSpec) -> bool {
 }
 
 impl Term<'_> {
-    /// Keys of the stack that the name stands for or needs.
+    /// Keys of the stack for which the name stands, or which it needs.
     pub fn changes(&self) -> &'static [Pair<'static>] {
         match &self.kind {
             Kind::Controller(controller) => controller.changes(),
@@ -120,12 +120,12 @@ impl Term<'_> {
         }
     }
 
-    /// Are keys of the stack in this term for a stack of its own?
+    /// Are keys of the stack in this term for the machine's own stack?
     pub fn has_own_stack(&self) -> bool {
         matches!(&self.kind, Kind::BaseStation(machine) if machine.spec().has_tcp)
     }
 
-    /// The key of the stack that `key` is short for; `key` itself if it is no alias.
+    /// The key of the stack for which `key` is short, or `key` itself if it is no alias.
     pub fn unaliased<'k>(&self, key: &'k str) -> &'k str {
         match &self.kind {
             Kind::Combination(spec) => {
@@ -135,7 +135,7 @@ impl Term<'_> {
         }
     }
 
-    /// JSON Schema of the keys that belong to the term itself.
+    /// JSON Schema of the term's own keys.
     pub fn schema(&self) -> Option<serde_json::Value> {
         match &self.kind {
             Kind::BaseStation(machine) => Some(machine.schema()),
