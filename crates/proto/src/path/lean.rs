@@ -11,7 +11,7 @@ use super::{FixedRate, LossModel};
 use crate::prefetch::prefetch;
 use crate::queue::{DropCause, Item, Limit};
 use crate::ring::Ring;
-use airtcp_wire::{Dur, Ecn, Time};
+use airtcp_wire::{Dur, Time};
 
 pub(super) struct Lean {
     pub limit: Limit,
@@ -28,7 +28,7 @@ pub(super) struct Lean {
     /// When the transmitter has sent all that it was given.
     free_at: Time,
     /// Packets under way, in order of arrival.
-    flights: Ring<Flight>,
+    flights: Ring<Output>,
     dropped: Dropped,
     /// When the first packet of `flights` or `dropped` comes out.
     pub next_out: Time,
@@ -39,15 +39,6 @@ pub(super) struct Lean {
     open_until: Time,
     /// Nobody waits for a packet that comes out later.
     pub end: Time,
-}
-
-/// A packet under way, and when it comes out.
-#[derive(Clone, Copy, Default)]
-struct Flight {
-    at: Time,
-    id: u32,
-    ecn: Ecn,
-    is_lost: bool,
 }
 
 impl Lean {
@@ -127,11 +118,11 @@ impl Lean {
 
     /// The next packet that [`pass`](Lean::pass) has kept and that comes out by the present horizon, and when it does.
     pub fn release(&mut self) -> Option<(Time, u32)> {
-        while let Some(&Flight { at, id, is_lost, .. }) = self.flights.front()
+        while let Some(&Output { at, id, fate, .. }) = self.flights.front()
             && at <= self.horizon
         {
             self.drop_flight();
-            if !is_lost {
+            if fate == Fate::Delivered {
                 self.find_next_out();
                 return Some((at, id));
             }
@@ -142,7 +133,7 @@ impl Lean {
 
     #[inline(always)]
     fn fly(&mut self, at: Time, item: &Item, is_lost: bool) {
-        self.flights.push_back(Flight { at, id: item.id, ecn: item.ecn, is_lost });
+        self.flights.push_back(Output { id: item.id, ecn: item.ecn, at, fate: Fate::across(is_lost) });
         self.open_until = Time::ZERO;
         self.next_out = self.next_out.min(at);
     }
@@ -307,25 +298,24 @@ impl Lean {
             return None;
         }
         let output = match self.flights.front() {
-            Some(&Flight { at, id, ecn, is_lost }) if at < self.dropped.next_at() => {
+            Some(&flight) if flight.at < self.dropped.next_at() => {
                 self.drop_flight();
-                let fate = if is_lost { Fate::Lost(DropCause::Corruption) } else { Fate::Delivered };
-                Some(Output { id, ecn, at, fate })
+                flight
             }
-            _ => self.dropped.pop(),
+            _ => self.dropped.pop()?,
         };
-        if let Some(Output { fate: Fate::Lost(cause), .. }) = output {
+        if let Fate::Lost(cause) = output.fate {
             self.counters.on_lost(cause);
         }
         self.find_next_out();
-        output
+        Some(output)
     }
 
     /// As [`pop`](Lean::pop), for a packet that comes out as it went in. `None` if there may be something else to report.
     #[inline]
     pub fn pop_intact(&mut self, now: Time) -> Option<u32> {
-        let &Flight { at, id, is_lost, .. } = self.flights.front()?;
-        if at > now || is_lost || !self.dropped.is_empty() {
+        let &Output { at, id, fate, .. } = self.flights.front()?;
+        if at > now || fate != Fate::Delivered || !self.dropped.is_empty() {
             return None;
         }
         self.drop_flight();

@@ -87,7 +87,7 @@ impl Line {
             id: item.id,
             ecn: item.ecn,
             at: departure + self.propagation + extra,
-            fate: if lost { Fate::Lost(DropCause::Corruption) } else { Fate::Delivered },
+            fate: Fate::across(lost),
         });
         self.next_out = self.next_out.min(out_at);
     }

@@ -15,14 +15,23 @@ use super::{Arq, BlockCode, Cover, DelayModel, Episodes, LossModel, Transmitter}
 use crate::queue::{DropCause, DropTail, Item, Limit, Queue};
 use airtcp_wire::{Dur, Ecn, Time};
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Fate {
+    #[default]
     Delivered,
     Lost(DropCause),
 }
 
-/// A packet that is no longer in the link.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+impl Fate {
+    /// The fate of a packet that has crossed the link.
+    #[inline]
+    pub(super) fn across(is_lost: bool) -> Fate {
+        if is_lost { Fate::Lost(DropCause::Corruption) } else { Fate::Delivered }
+    }
+}
+
+/// A packet that has left the link, or will.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Output {
     /// The packet, as the driver knows it.
     pub id: u32,
@@ -355,7 +364,7 @@ mod tests {
         let pass = |link: &mut Link, id| link.pass(Time::ZERO, packet(id).bytes, || packet(id));
         link.set_horizon(at(12));
         assert_eq!([0, 1, 2, 3].map(|id| pass(&mut link, id)), [Some(at(11)), Some(at(12)), None, None]);
-        // What comes out after the horizon stays, and so does all behind it, until the horizon moves on.
+        // A packet that comes out after the horizon stays, with all packets behind it, until the horizon moves on.
         link.set_horizon(at(20));
         assert_eq!(link.pass(at(1), packet(4).bytes, || packet(4)), None);
         link.set_horizon(at(14));
@@ -391,7 +400,7 @@ mod tests {
     }
 
     proptest! {
-        /// What the commonest link counts by sizes is what a general one counts packet by packet, whenever somebody asks.
+        /// The lean link counts by sizes what a general one counts packet by packet, with equal results whenever somebody asks.
         #[test]
         fn the_lean_link_does_and_counts_what_a_general_one_does(
             runs in prop::collection::vec(

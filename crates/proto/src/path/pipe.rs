@@ -3,7 +3,6 @@
 use super::calendar::{self, Calendar};
 use super::link::{Fate, Output};
 use crate::prefetch::prefetch;
-use crate::queue::DropCause;
 use airtcp_wire::{Ecn, Time};
 use std::collections::VecDeque;
 
@@ -15,31 +14,26 @@ pub(super) enum Pipe {
     Overtaking { flights: Calendar, pushed: u64 },
 }
 
-const FATE_BITS: u32 = 3;
+const FATE_BITS: u32 = 1;
 const ECN_BITS: u32 = 2;
 const ID_BITS: u32 = 32;
-/// Order of departure, modulo 2²⁷: enough, since equal numbers are never under way at the same time.
+/// Order of departure, modulo 2²⁹: enough, since equal numbers are never under way at the same time.
 const NUMBER_BITS: u32 = 64 - ID_BITS - ECN_BITS - FATE_BITS;
 
-/// Packs a packet into one number that sorts as packets come out. From the highest bits: time, order of departure, ID, ECN, fate.
+/// Packs a packet into one number that sorts as packets come out. From the highest bits: time, order of departure, ID, ECN, and whether
+/// the packet is lost.
 fn pack(output: &Output, number: u64) -> u128 {
     let number = number & ((1 << NUMBER_BITS) - 1);
-    let fate = match output.fate {
-        Fate::Delivered => 0,
-        Fate::Lost(cause) => cause as u64 + 1,
-    };
-    let content = (u64::from(output.id) << ECN_BITS | output.ecn as u64) << FATE_BITS | fate;
+    let is_lost = u64::from(output.fate != Fate::Delivered);
+    let content = (u64::from(output.id) << ECN_BITS | output.ecn as u64) << FATE_BITS | is_lost;
     u128::from(output.at.0) << 64 | u128::from(number << (64 - NUMBER_BITS) | content)
 }
 
 fn unpack(packed: u128) -> Output {
     let content = packed as u64;
-    let fate = match content & ((1 << FATE_BITS) - 1) {
-        0 => Fate::Delivered,
-        cause => Fate::Lost(DropCause::ALL[cause as usize - 1]),
-    };
     let ecn = Ecn::from_bits((content >> FATE_BITS) as u8);
-    Output { id: (content >> (FATE_BITS + ECN_BITS)) as u32, ecn, at: calendar::time(packed), fate }
+    let (id, at) = ((content >> (FATE_BITS + ECN_BITS)) as u32, calendar::time(packed));
+    Output { id, ecn, at, fate: Fate::across(content & 1 == 1) }
 }
 
 impl Pipe {

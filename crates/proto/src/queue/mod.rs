@@ -100,10 +100,6 @@ pub enum DropCause {
 }
 
 impl DropCause {
-    /// In the order of their numbers.
-    pub const ALL: [DropCause; 4] =
-        [DropCause::Overflow, DropCause::Aqm, DropCause::Corruption, DropCause::Outage];
-
     /// Did the network drop the packet because of congestion, as TCP assumes of every loss?
     pub fn is_congestion(self) -> bool {
         matches!(self, DropCause::Overflow | DropCause::Aqm)
