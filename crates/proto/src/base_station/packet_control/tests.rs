@@ -1,7 +1,6 @@
 //! Packet timelines at the base station, each at three places of the sequence space, and random packets.
 
 use super::*;
-use crate::Chances;
 use crate::middlebox::{FlowId, Origin};
 use airtcp_wire::{Dur, Ecn, Flags, SackBlocks, Segment, Seq, SynOptions, Timestamps};
 use proptest::prelude::*;
@@ -365,21 +364,6 @@ fn the_state_of_a_flow_goes_with_it() {
     }
 }
 
-/// Beyond `max_flows`, the flow that was silent for longest makes room.
-#[test]
-fn the_least_recently_seen_flow_is_forgotten() {
-    let mut station = Station::new(Config { max_flows: 3, ..Config::default() }, 1);
-    for id in [1, 2, 3, 1, 4] {
-        station.flow = FlowId(id);
-        assert!(station.passes(station.data(0, MSS)));
-    }
-    let is_known = |id| station.machine.flows.get(station.now, FlowId(id)).is_some();
-    assert_eq!([1, 2, 3, 4].map(is_known), [true, false, true, true]);
-    station.flow = FlowId(2);
-    assert!(station.passes(station.ack(1000)), "an unknown flow is left alone");
-    assert_eq!(station.machine.flows.len(), 3);
-}
-
 #[test]
 fn each_filter_can_be_switched_off() {
     let mut station = Station::new(Config { ack_filter: false, ..Config::default() }, 1).under_way(5, 3);
@@ -505,15 +489,4 @@ proptest! {
             prop_assert!(station.machine.flows.len() <= max_flows as usize);
         }
     }
-}
-
-/// Built by its registry entry, it is the same machine.
-#[test]
-fn the_registry_builds_it() {
-    let tcp = crate::tcp::profile::rfc();
-    let chance = Chances::new(1).chance("base-station");
-    let mut machine = Config::default().build(MachineBuild { tcp: &tcp, hosts: &tcp, chance });
-    let station = Station::with_threshold(9, 1);
-    assert!(machine.handle_packet(Time::ZERO, &station.data(0, MSS), &mut Vec::new()));
-    assert_eq!(machine.poll_timeout(), Time::NEVER);
 }

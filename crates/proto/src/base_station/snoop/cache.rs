@@ -39,22 +39,10 @@ impl Cached {
 #[derive(Debug, Default)]
 pub struct Cache {
     /// In order of sequence numbers.
-    kept: VecDeque<Cached>,
+    pub kept: VecDeque<Cached>,
 }
 
 impl Cache {
-    pub fn len(&self) -> usize {
-        self.kept.len()
-    }
-
-    pub fn first(&self) -> Option<&Cached> {
-        self.kept.front()
-    }
-
-    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut Cached> {
-        self.kept.iter_mut()
-    }
-
     /// The copy that contains the byte `ack`, the first one that is missing.
     pub fn missing_at(&mut self, ack: Seq) -> Option<&mut Cached> {
         self.kept

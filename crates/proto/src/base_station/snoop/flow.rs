@@ -153,7 +153,7 @@ impl FlowState {
     fn handle_duplicate(&mut self, visit: Visit<'_>) -> bool {
         let Visit { now, packet, config, out } = visit;
         let sacked_end = self.cache.note_sacked(packet.segment.sack.as_slice());
-        let behind = (self.cache.len() as u32).saturating_sub(1);
+        let behind = (self.cache.kept.len() as u32).saturating_sub(1);
         let patience = self.rtt.smoothed.map_or(INITIAL_TIMEOUT, |(srtt, _)| srtt);
         let Some(missing) = self.cache.missing_at(packet.segment.ack).filter(|missing| !missing.is_senders)
         else {
@@ -181,7 +181,7 @@ impl FlowState {
         let missing = self.cache.missing_at(last.ack);
         let is_lost = missing.is_some_and(|missing| missing.is_untouched() && missing.sent_at < repaired_at);
         if is_lost && now.since(repaired_at) >= self.rtt.min {
-            self.expected = self.cache.len() as u32 - 1;
+            self.expected = self.cache.kept.len() as u32 - 1;
             out.push(self.resend_first(now));
         }
     }
@@ -190,7 +190,7 @@ impl FlowState {
     fn resend_below(&mut self, sacked_end: Option<Seq>, now: Time, out: &mut Vec<SeenPacket>) {
         let Some(sacked_end) = sacked_end else { return };
         let newest = self.newest_echo();
-        for cached in self.cache.iter_mut().take_while(|cached| cached.end().distance(sacked_end) < 0) {
+        for cached in self.cache.kept.iter_mut().take_while(|cached| cached.end().distance(sacked_end) < 0) {
             if cached.is_untouched() && !cached.is_sacked {
                 out.push(resend(cached, now, newest));
             }
@@ -199,7 +199,7 @@ impl FlowState {
 
     fn resend_first(&mut self, now: Time) -> SeenPacket {
         let newest = self.newest_echo();
-        let first = self.cache.iter_mut().next().expect("a missing segment is the first one");
+        let first = self.cache.kept.front_mut().expect("a missing segment is the first one");
         resend(first, now, newest)
     }
 
@@ -219,7 +219,7 @@ impl FlowState {
             return;
         }
         self.armed_at = now;
-        self.expected = self.cache.len() as u32;
+        self.expected = self.cache.kept.len() as u32;
         out.push(self.resend_first(now));
     }
 
@@ -229,7 +229,7 @@ impl FlowState {
         let begins = |first: &&Cached| {
             self.last.as_ref().is_none_or(|(last, _)| first.start().distance(last.ack) <= 0)
         };
-        match self.cache.first().filter(begins) {
+        match self.cache.kept.front().filter(begins) {
             Some(first) if first.retransmissions < config.local_retries => {
                 self.armed_at.max(first.sent_at) + self.rtt.timeout(config.local_timeout)
             }
