@@ -1,13 +1,13 @@
 //! TCP Jersey and TCP New Jersey: routers warn of congestion, and every loss without a warning is taken for corruption.
 //!
 //! A router that warns of congestion (CW) marks every packet while its queue is long, as
-//! [`congestion_warning`](crate::queue::congestion_warning) does; the receiver echoes the mark. The window then becomes what the
-//! path has been seen to carry, ownd = RTTmin·R. Three duplicate ACKs without a warning cause only a retransmission.
+//! [`congestion_warning`](crate::queue::congestion_warning) does; the receiver echoes the mark. The window then becomes ownd = RTTmin·R,
+//! where R is the measured rate. Three duplicate ACKs without a warning cause only a retransmission.
 //!
 //! Our reading: the mark is ECN's and its echo ECN-Echo, so that it reduces the window once per window of data
 //! (RFC 3168 §6.1.2), whether the ACK that carries it is a duplicate or not. The window is lowered to ownd, never raised to it.
-//! Of New Jersey we know the abstract; we take tₙ for the time at which the receiver sent the ACK, by its timestamp. Without
-//! timestamps New Jersey is Jersey.
+//! For New Jersey, of which we have read only the abstract, we take tₙ to be the time at which the receiver sent the ACK, by its
+//! timestamp. Without timestamps New Jersey is Jersey.
 
 use super::registry::{ControllerSpec, Param};
 use super::westwood::AckedCount;

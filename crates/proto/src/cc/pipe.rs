@@ -1,5 +1,5 @@
-//! A path to try a controller on: one queue, a fixed rate and RTT, random loss; and a sender with selective
-//! acknowledgments that resends what is lost. Every transmission has a number of its own, so that none is ambiguous.
+//! A path for testing controllers: one queue, a fixed rate and RTT, random loss, and a sender with selective acknowledgments that resends
+//! what is lost. Every transmission has its own number, so that none is ambiguous.
 
 use crate::cc::cubic::CubicRules;
 use crate::cc::{Ack, Build, Cause, Congestion, CongestionControl, RateSample, WindowRules};
@@ -28,10 +28,10 @@ pub fn test_build() -> Build {
 #[derive(Clone, Copy)]
 struct Sent {
     number: u64,
-    /// Which of the stream's segments it carries.
+    /// The number of the segment in the stream.
     segment: u64,
     at: Time,
-    /// When its ACK arrives; never, if it is dropped.
+    /// When its ACK arrives; [`Time::NEVER`] if it is dropped.
     acked_at: Time,
     first_sent_at: Time,
     delivered: u64,
@@ -48,11 +48,11 @@ pub struct Pipe<C: ?Sized> {
     /// Packets that may wait.
     pub queue: u64,
     pub loss: f64,
-    /// What the queue has no room for is dropped, and nothing waits: a token bucket as large as the queue.
+    /// A policer instead of a queue: a token bucket of the queue's size. Packets without a token are dropped, and none waits.
     pub is_policer: bool,
-    /// Packets that pass at once after a pause: a token bucket before the queue.
+    /// Size of a token bucket in front of the queue: packets that pass at once after a pause.
     pub burst: u64,
-    /// The receiver acknowledges what was dropped, too.
+    /// The receiver also acknowledges dropped packets.
     pub hides_drops: bool,
     pub delivered: u64,
     pub drops: u64,
@@ -76,7 +76,7 @@ pub struct Pipe<C: ?Sized> {
     last_sent_at: Time,
     /// The application has nothing to send.
     is_idle: bool,
-    /// Bytes delivered when what was sent before it had nothing to send has arrived.
+    /// Bytes that will have been delivered when all has arrived that was sent before the application went idle.
     app_limited_until: u64,
     pacer: Pacer,
     chance: Chance,
@@ -130,7 +130,7 @@ impl<C: CongestionControl + ?Sized> Pipe<C> {
         self.in_flight
     }
 
-    /// Bytes, what was resent included.
+    /// Bytes sent, retransmissions included.
     pub fn sent(&self) -> u64 {
         self.next_number * MSS
     }
@@ -161,7 +161,7 @@ impl<C: CongestionControl + ?Sized> Pipe<C> {
         self.run_watching(self.now + duration, |_| ());
     }
 
-    /// Share of the link that carries delivered packets over `duration` from now.
+    /// Share of the link's capacity used by delivered packets over the next `duration`.
     pub fn utilisation(&mut self, duration: Dur) -> f64 {
         let (before, start) = (self.delivered, self.now);
         self.run(duration);

@@ -160,12 +160,12 @@ impl Run {
     }
 }
 
-/// How many of so many alternating packets have the first shape, and how many the second, which is that of the last packet.
+/// Of a number of alternating packets, how many have the first shape, and how many the second, which is that of the last packet.
 fn by_shape(packets: u32) -> [u64; 2] {
     [u64::from(packets / 2), u64::from(packets.div_ceil(2))]
 }
 
-/// How long so many alternating packets occupy the transmitter, where the last one has the second shape.
+/// How long a number of alternating packets occupy the transmitter, if the last one has the second shape.
 pub(super) fn held_by(packets: u32, [before, last]: [Shape; 2]) -> Dur {
     let [befores, lasts] = by_shape(packets);
     before.held * befores + last.held * lasts
@@ -182,7 +182,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// What waits is what was pushed and begins later, whatever the sizes and whenever somebody asks.
+        /// Those packets wait that were pushed and begin later, whatever their sizes and whenever somebody asks.
         #[test]
         fn what_waits_is_what_begins_later(
             steps in prop::collection::vec((prop::sample::select(vec![0u64, 40, 1500]), 0u64..1600, any::<bool>(), 0u32..5), 1..100),

@@ -232,7 +232,7 @@ mod tests {
         Item { id: 0, bytes, flow, ..Item::default() }
     }
 
-    /// Flows of the outputs, until so many packets have been sent, all at time zero.
+    /// Flows of the first `n` packets that are sent, all at time zero.
     fn served(queue: &mut FqCodel, n: usize) -> Vec<u32> {
         (0..n).filter_map(|_| queue.dequeue(Time::ZERO, &mut Drops::new())).map(|item| item.flow).collect()
     }

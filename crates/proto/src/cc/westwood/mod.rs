@@ -1,4 +1,4 @@
-//! The Westwood family: after a loss the window is what the path has been seen to carry, B·RTTmin.
+//! The Westwood family: after a loss the window is B·RTTmin, where B is the measured bandwidth.
 //!
 //! The members differ in how they estimate B from the ACKs.
 

@@ -164,7 +164,7 @@ mod tests {
             let (k, m) = (from_db(k_db), mean(gains.iter().map(|pair| pair.0)));
             assert!((m - 1.0).abs() < 0.03, "{m}");
             let variance = mean(gains.iter().map(|pair| (pair.0 - m).powi(2)));
-            // Of a Rician's power: (1 + 2K)/(1 + K)²; eight oscillators' sum is not quite Gaussian.
+            // The variance of Rician power is (1 + 2K)/(1 + K)². The sum of eight oscillators is not quite Gaussian.
             let expected = (1.0 + 2.0 * k) / (1.0 + k).powi(2);
             assert!((variance / expected - 1.0).abs() < 0.12, "K {k_db} dB: {variance}, {expected}");
         }
