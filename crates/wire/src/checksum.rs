@@ -7,9 +7,9 @@ use crate::ip::Addresses;
 pub struct Sum(u64);
 
 impl Sum {
-    /// The sum over `bytes`, which starts at an even position; an odd last byte is padded with zero.
+    /// The sum over `bytes`, which begin at an even position. An odd last byte is padded with a zero.
     pub fn of(bytes: &[u8]) -> Sum {
-        // RFC 1071 §2 (C): words of twice the length sum up to the same.
+        // RFC 1071 §2 (C): words of twice the length have the same sum.
         let (words, rest) = bytes.as_chunks::<4>();
         let sum: u64 = words.iter().map(|word| u64::from(u32::from_be_bytes(*word))).sum();
         let mut last = [0; 4];
@@ -17,7 +17,8 @@ impl Sum {
         Sum(u64::from(fold(sum + u64::from(u32::from_be_bytes(last)))))
     }
 
-    /// The pseudo header of TCP and UDP (RFC 9293 §3.1, RFC 8200 §8.1); `len` counts transport header and payload.
+    /// The sum over the pseudo header of TCP and UDP (RFC 9293 §3.1, RFC 8200 §8.1). `len` counts the transport header
+    /// and the payload.
     pub fn pseudo_header(addresses: &Addresses, protocol: u8, len: u32) -> Sum {
         let pair = match addresses {
             Addresses::V4 { source, destination } => {
@@ -30,8 +31,8 @@ impl Sum {
         pair + Sum::of(&len.to_be_bytes()) + Sum(u64::from(protocol))
     }
 
-    /// The complement that goes into a header whose checksum field was summed as zero. A header that is summed with
-    /// its right checksum in place answers zero.
+    /// The checksum for a header whose checksum field was summed as zero. For a header that was summed with the correct
+    /// checksum in place, it is zero.
     pub fn checksum(self) -> u16 {
         !fold(self.0)
     }

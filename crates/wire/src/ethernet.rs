@@ -1,21 +1,21 @@
-//! Ethernet headers, as far as to find the IP packet behind them.
+//! Finds the IP packet behind an Ethernet header.
 
 pub const HEADER_LEN: usize = 14;
 
-/// Where an Ethernet frame's EtherType stands.
+/// Offset of the EtherType in an Ethernet frame.
 const ETHER_TYPE_AT: usize = 12;
 const IPV4: u16 = 0x0800;
 const IPV6: u16 = 0x86dd;
-/// IEEE 802.1Q and 802.1ad tags, and what older bridges wrote for the outer of two.
+/// IEEE 802.1Q and 802.1ad tags, and the outer tag that older bridges wrote.
 const TAGS: [u16; 3] = [0x8100, 0x88a8, 0x9100];
 const TAG_LEN: usize = 4;
 
-/// Where the IP packet begins in an Ethernet frame; `None` when there is none, as in ARP.
+/// Offset of the IP packet in an Ethernet frame; `None` if there is none, as in ARP.
 pub fn ip_at(frame: &[u8]) -> Option<usize> {
     ip_behind(ether_type(frame, ETHER_TYPE_AT)?, frame, HEADER_LEN)
 }
 
-/// Where the IP packet begins behind a link layer's header whose EtherType is `kind` and that ends at `at`.
+/// Offset of the IP packet behind a link-layer header that ends at `at` and has the EtherType `kind`.
 pub fn ip_behind(mut kind: u16, frame: &[u8], mut at: usize) -> Option<usize> {
     while TAGS.contains(&kind) {
         kind = ether_type(frame, at + 2)?;
@@ -24,7 +24,7 @@ pub fn ip_behind(mut kind: u16, frame: &[u8], mut at: usize) -> Option<usize> {
     ([IPV4, IPV6].contains(&kind) && at <= frame.len()).then_some(at)
 }
 
-/// The EtherType that stands at `at`.
+/// The EtherType at this offset.
 pub fn ether_type(frame: &[u8], at: usize) -> Option<u16> {
     let bytes = frame.get(at..)?.first_chunk()?;
     Some(u16::from_be_bytes(*bytes))

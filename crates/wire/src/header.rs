@@ -1,9 +1,9 @@
-//! What every segment has, for those that carry or queue many of them.
+//! The fields that every segment has, in a form to carry and queue many of them.
 
 use crate::segment::{Flags, Segment, Timestamps};
 use crate::seq::Seq;
 
-/// A segment without SACK blocks and without the options that stand on a SYN only, in 24 bytes.
+/// A segment without SACK blocks and without the options of a SYN, in 24 bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Header {
     pub seq: Seq,
@@ -11,9 +11,9 @@ pub struct Header {
     pub ack: Seq,
     /// Payload length in bytes.
     pub len: u32,
-    /// The control bits, and above them whether there are timestamps.
+    /// The control bits, and above them whether the segment has timestamps.
     bits: u16,
-    /// As in the header, before scaling.
+    /// As in the header, not scaled.
     pub window: u16,
     timestamps: Timestamps,
 }
@@ -44,13 +44,13 @@ impl Header {
         (self.bits & HAS_TIMESTAMPS != 0).then_some(self.timestamps)
     }
 
-    /// Sets what the timestamps, if there are any, echo.
+    /// Sets the echo of the timestamps, if the segment has any.
     #[inline(always)]
     pub fn echo(&mut self, echo: u32) {
         self.timestamps.echo = echo;
     }
 
-    /// Has it ACK, perhaps PSH, timestamps or not, and nothing else?
+    /// Are ACK and perhaps PSH the only control bits, with timestamps or without as given?
     #[inline(always)]
     pub fn is_plain(&self, has_timestamps: bool) -> bool {
         self.bits & !Flags::PSH.0 == Flags::ACK.0 | u16::from(has_timestamps) << TIMESTAMPS_BIT

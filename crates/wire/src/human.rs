@@ -1,9 +1,10 @@
 //! Quantities as people write them: `"10Mbit/s"`, `"35ms"`, `"1.5MB"`.
 //!
-//! One number, one unit, optional blanks between. A missing or unknown unit is an error that lists the units.
+//! A quantity is one number and one unit, with optional blanks between them. A missing or unknown unit is an error that
+//! lists the units.
 
 use crate::spelling::did_you_mean;
-use crate::units::{Dur, Rate};
+use crate::units::{Dur, Rate, write_scaled};
 use serde::de::Visitor;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
@@ -30,8 +31,9 @@ pub enum QuantityError {
     TooLarge { text: String, most: String },
 }
 
-/// A kind of quantity: its units with their factor to the integer that is stored.
+/// A kind of quantity.
 pub trait Quantity: Sized {
+    /// The units, each as a multiple of the unit that is stored.
     const UNITS: &'static [(&'static str, f64)];
     const EXAMPLE: &'static str;
     const WHAT: &'static str;
@@ -90,7 +92,7 @@ impl Quantity for Bytes {
 /// Reads a quantity, e.g. `parse::<Dur>("1.5 s")`.
 ///
 /// # Errors
-/// [`QuantityError`], which names the units that are allowed.
+/// [`QuantityError`], which lists the allowed units.
 pub fn parse<Q: Quantity>(text: &str) -> Result<Q, QuantityError> {
     let text = text.trim();
     let split = number_length(text);
@@ -129,13 +131,13 @@ fn unit_list<Q: Quantity>() -> String {
     Q::UNITS.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ")
 }
 
-/// In the largest unit.
+/// The largest quantity, in the largest unit.
 fn most<Q: Quantity>() -> String {
     let (unit, factor) = Q::UNITS.iter().max_by(|a, b| a.1.total_cmp(&b.1)).expect("it has units");
     format!("{:.3e}{unit}", u64::MAX as f64 / factor)
 }
 
-/// The unit spelled most like `unit`, whatever the case of its letters; without such, those that it begins.
+/// The unit spelled most like `unit`, in upper or lower case; if there is none, all units that begin with `unit`.
 fn units_like<Q: Quantity>(unit: &str) -> Vec<&'static str> {
     let distance = |name: &str| strsim::damerau_levenshtein(&unit.to_lowercase(), &name.to_lowercase());
     let names = || Q::UNITS.iter().map(|(name, _)| *name);
@@ -143,7 +145,7 @@ fn units_like<Q: Quantity>(unit: &str) -> Vec<&'static str> {
     nearest.map_or_else(|| names().filter(|name| name.starts_with(unit)).collect(), |name| vec![name])
 }
 
-/// What the JSON Schema says of a quantity; the pattern is looser than [`parse`] in the number only.
+/// The JSON Schema of a quantity. Its pattern is looser than [`parse`], but only for the number.
 fn schema_of<Q: Quantity>() -> schemars::Schema {
     let units = Q::UNITS.iter().map(|(name, _)| *name).collect::<Vec<_>>().join("|");
     schemars::json_schema!({
@@ -158,7 +160,8 @@ fn schema_of<Q: Quantity>() -> schemars::Schema {
     })
 }
 
-/// Length of the leading decimal number, with a sign, a point and an exponent. An `e` counts only with digits behind it.
+/// Length of the decimal number at the start, with sign, point and exponent. An `e` belongs to it only if digits
+/// follow.
 fn number_length(text: &str) -> usize {
     let bytes = text.as_bytes();
     let digits = |mut at: usize| {
@@ -246,12 +249,7 @@ human!(Bytes, "Bytes");
 
 impl fmt::Display for Bytes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            n if n >= 1_000_000_000 => write!(f, "{}GB", n as f64 / 1e9),
-            n if n >= 1_000_000 => write!(f, "{}MB", n as f64 / 1e6),
-            n if n >= 1_000 => write!(f, "{}kB", n as f64 / 1e3),
-            n => write!(f, "{n}B"),
-        }
+        write_scaled(f, self.0, ["B", "kB", "MB", "GB"])
     }
 }
 

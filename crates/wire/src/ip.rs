@@ -1,7 +1,7 @@
 //! IPv4 (RFC 791) and IPv6 (RFC 8200) headers.
 //!
-//! Options and extension headers are skipped when they are read and never written. [`Found`] is read from whatever an
-//! interface or a capture hands over; [`IpHeader::decode`] takes whole packets alone.
+//! Options and extension headers are skipped on reading, and never written. [`Found`] reads whatever an interface or a
+//! capture hands over; [`IpHeader::decode`] accepts only whole packets.
 
 mod found;
 
@@ -25,7 +25,7 @@ pub enum Addresses {
 }
 
 impl Addresses {
-    /// `None` when the families differ.
+    /// `None` if the families differ.
     pub fn new(source: IpAddr, destination: IpAddr) -> Option<Addresses> {
         match (source, destination) {
             (IpAddr::V4(source), IpAddr::V4(destination)) => Some(Addresses::V4 { source, destination }),
@@ -41,7 +41,7 @@ impl Addresses {
         }
     }
 
-    /// Those of the way back.
+    /// The addresses of a packet in the opposite direction.
     #[must_use]
     pub fn reversed(self) -> Addresses {
         match self {
@@ -63,7 +63,7 @@ impl Addresses {
     }
 }
 
-/// What matters of an IP header.
+/// The fields of an IP header that matter here.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct IpHeader {
     pub addresses: Addresses,
@@ -103,7 +103,7 @@ impl IpHeader {
     /// Writes the header and returns its length in bytes.
     ///
     /// # Errors
-    /// When `buffer` has no room, or the payload is longer than the length field can say.
+    /// `buffer` has no room, or the payload is too long for the length field.
     pub fn encode(&self, buffer: &mut [u8]) -> Result<usize, IpError> {
         let (need, room) = (self.addresses.header_len(), buffer.len());
         let header = buffer.get_mut(..need).ok_or(IpError::Buffer { need, room })?;
@@ -126,7 +126,7 @@ impl IpHeader {
         header[0] = 0x45;
         header[1] = self.traffic_class();
         header[2..4].copy_from_slice(&total.to_be_bytes());
-        // An atomic datagram: DF set, so that the identification may be anything (RFC 6864 §4.1).
+        // An atomic datagram: DF is set, so the identification may be anything (RFC 6864 §4.1).
         header[6] = 0x40;
         header[8] = self.hop_limit;
         header[9] = self.protocol;
@@ -148,11 +148,11 @@ impl IpHeader {
         Ok(())
     }
 
-    /// Reads the header of the packet that begins at `bytes[0]`, and returns how many bytes to skip to its
-    /// transport header. Bytes behind the packet's own length are padding and ignored.
+    /// Reads the header of the packet that begins at `bytes[0]`. Also returns the number of bytes in front of its
+    /// transport header. Bytes beyond the packet's own length are padding and ignored.
     ///
     /// # Errors
-    /// Whatever is wrong with the header, see [`IpError`]; a fragment, because nothing here reassembles.
+    /// The header is wrong, or the packet is a fragment, since nothing here reassembles; see [`IpError`].
     pub fn decode(bytes: &[u8]) -> Result<(IpHeader, usize), IpError> {
         let found = Found::read(bytes)?;
         if let Addresses::V4 { .. } = found.addresses

@@ -1,6 +1,6 @@
 //! L0: units, sequence numbers, and headers on the wire.
 //!
-//! Everything here is plain data: no clock, no state, no I/O.
+//! Everything here is plain data: there is no clock, no state and no I/O.
 
 pub mod checksum;
 pub mod circuit;
@@ -16,6 +16,7 @@ pub mod spelling;
 pub mod tcp;
 pub mod udp;
 pub mod units;
+mod words;
 
 pub use header::Header;
 pub use human::Bytes;

@@ -8,12 +8,12 @@ use crate::udp;
 use std::net::SocketAddr;
 use std::ops::Range;
 
-/// Length in bytes of the largest headers that are written: IPv6 without extensions, TCP with 40 bytes of options.
+/// Length in bytes of the longest headers that are written: IPv6 without extensions, TCP with 40 bytes of options.
 pub const MAX_HEADERS_LEN: usize = crate::ip::IPV6_HEADER_LEN + tcp::MAX_HEADER_LEN;
 
 const HOP_LIMIT: u8 = 64;
 
-/// Who talks to whom.
+/// The addresses and ports of both ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, PartialOrd, Ord)]
 pub struct Endpoints {
     pub addresses: Addresses,
@@ -21,7 +21,7 @@ pub struct Endpoints {
 }
 
 impl Endpoints {
-    /// `None` when one is IPv4 and the other IPv6.
+    /// `None` if one address is IPv4 and the other IPv6.
     pub fn new(source: SocketAddr, destination: SocketAddr) -> Option<Endpoints> {
         Some(Endpoints {
             addresses: Addresses::new(source.ip(), destination.ip())?,
@@ -33,7 +33,7 @@ impl Endpoints {
         SocketAddr::new(self.addresses.source(), self.ports.source)
     }
 
-    /// Those of the way back.
+    /// The endpoints of a packet in the opposite direction.
     #[must_use]
     pub fn reversed(self) -> Endpoints {
         Endpoints { addresses: self.addresses.reversed(), ports: self.ports.reversed() }
@@ -46,7 +46,7 @@ pub struct TcpPacket {
     pub endpoints: Endpoints,
     pub ecn: Ecn,
     pub segment: Segment,
-    /// Where in the packet the payload stands; as long as the segment says.
+    /// The payload's place in the packet. Its length is the segment's.
     pub payload: Range<usize>,
 }
 
@@ -68,7 +68,7 @@ pub enum PacketError {
 /// Writes the packet that carries `segment` with `payload`, and returns its length in bytes.
 ///
 /// # Errors
-/// When `buffer` is too small, the packet too long for IP, or `payload` not as long as the segment says.
+/// `buffer` is too small, the packet is too long for IP, or the length of `payload` is not the segment's.
 pub fn encode_tcp(
     endpoints: &Endpoints,
     ecn: Ecn,
@@ -86,11 +86,11 @@ pub fn encode_tcp(
     Ok(need)
 }
 
-/// Writes the headers alone of the packet that carries `segment`, and answers their length in bytes. `payload` is the
-/// sum over the payload: `Sum::default()` for one of zeros.
+/// Writes only the headers of the packet that carries `segment`, and returns their length in bytes. `payload` is the
+/// sum over the payload: `Sum::default()` for a payload of zeros.
 ///
 /// # Errors
-/// When `buffer` is too small or the packet too long for IP.
+/// `buffer` is too small or the packet is too long for IP.
 pub fn encode_tcp_headers(
     endpoints: &Endpoints,
     ecn: Ecn,
@@ -104,11 +104,11 @@ pub fn encode_tcp_headers(
     Ok(at + tcp::encode(segment, endpoints.ports, pseudo + payload, &mut buffer[at..])?)
 }
 
-/// Writes the headers alone of a UDP packet, and answers their length in bytes. `payload` as in
+/// Writes only the headers of a UDP packet, and returns their length in bytes. `payload` is as in
 /// [`encode_tcp_headers`].
 ///
 /// # Errors
-/// When `buffer` is too small or the packet too long for IP.
+/// `buffer` is too small or the packet is too long for IP.
 pub fn encode_udp_headers(
     endpoints: &Endpoints,
     ecn: Ecn,
@@ -137,17 +137,17 @@ fn encode_ip(
     IpHeader { addresses, protocol, dscp: 0, ecn, hop_limit: HOP_LIMIT, payload_len }.encode(buffer)
 }
 
-/// Reads the TCP packet that begins at `bytes[0]`; never panics, whatever the bytes.
+/// Reads the TCP packet that begins at `bytes[0]`. Never panics.
 ///
 /// # Errors
-/// Whatever keeps it from being a whole TCP packet with right checksums; see [`PacketError`].
+/// The bytes are not a whole TCP packet with correct checksums; see [`PacketError`].
 pub fn decode_tcp(bytes: &[u8]) -> Result<TcpPacket, PacketError> {
     decode_tcp_by(bytes, |ip, transport| {
         tcp::decode(transport, Sum::pseudo_header(&ip.addresses, TCP, ip.payload_len as u32))
     })
 }
 
-/// As [`decode_tcp`], of a packet whose TCP checksum the kernel vouches for, which may not stand in it yet.
+/// As [`decode_tcp`], for a packet whose TCP checksum the kernel vouches for. It need not be in the packet yet.
 ///
 /// # Errors
 /// As [`decode_tcp`].

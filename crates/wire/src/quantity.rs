@@ -1,11 +1,11 @@
-//! Numbers without a unit that have a range.
+//! Numbers that have a range but no unit.
 
 use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 use std::borrow::Cow;
 use std::fmt;
 
-/// 0 to 1, or text: a number or a percentage.
+/// A number from 0 to 1. It may be written as text, also as a percentage.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Probability(f64);
 
@@ -17,7 +17,7 @@ impl Probability {
     pub const ONE: Probability = Probability(1.0);
 
     /// # Panics
-    /// Not from 0 to 1.
+    /// `value` is not from 0 to 1.
     pub const fn new(value: f64) -> Probability {
         assert!(0.0 <= value && value <= 1.0, "not a probability");
         Probability(value)
@@ -30,7 +30,7 @@ impl Probability {
 
 impl Positive {
     /// # Panics
-    /// Not above zero.
+    /// `value` is not above zero, or not finite.
     pub const fn new(value: f64) -> Positive {
         assert!(value > 0.0 && value < f64::INFINITY, "not above zero");
         Positive(value)

@@ -1,9 +1,9 @@
-//! A TCP segment as structured data: what the machines exchange, and what the codec reads and writes.
+//! A TCP segment as structured data, which the machines exchange and the codec reads and writes.
 
 use crate::seq::Seq;
 
-/// The control bits of a TCP header (RFC 9293 §3.1, RFC 3168 §6.1): its 14th byte, and above it the reserved bits of its
-/// 13th.
+/// The control bits of a TCP header (RFC 9293 §3.1, RFC 3168 §6.1): its 14th byte, and above that the reserved bits of
+/// its 13th byte.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 pub struct Flags(pub u16);
 
@@ -16,8 +16,9 @@ impl Flags {
     pub const URG: Flags = Flags(0x20);
     pub const ECE: Flags = Flags(0x40);
     pub const CWR: Flags = Flags(0x80);
-    /// Explicit loss notification: what this duplicate ACK misses was lost to corruption (Balakrishnan & Katz 1998). They
-    /// take a reserved bit and do not say which; this is the first, farthest from the one that ECN has used.
+    /// Explicit loss notification: the segment that this duplicate ACK misses was lost to corruption (Balakrishnan &
+    /// Katz 1998). The paper takes a reserved bit without saying which. This is the first, farthest from the one that
+    /// ECN used.
     pub const ELN: Flags = Flags(0x800);
 
     #[inline]
@@ -63,7 +64,7 @@ pub enum Ecn {
 }
 
 impl Ecn {
-    /// The two low bits of the byte that follows the IP version.
+    /// Reads the two low bits of `bits`, the byte with DSCP and ECN.
     #[inline]
     pub fn from_bits(bits: u8) -> Ecn {
         match bits & 3 {
@@ -88,8 +89,8 @@ pub struct Timestamps {
     pub echo: u32,
 }
 
-/// Up to four SACK blocks, left edge inclusive, right edge exclusive (RFC 2018 §3). The first one holds the
-/// most recently received segment, or a duplicate (RFC 2883).
+/// Up to four SACK blocks; the left edge is inclusive, the right edge exclusive (RFC 2018 §3). The first block holds
+/// the segment received last, or a duplicate (RFC 2883).
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 pub struct SackBlocks {
     len: u8,
@@ -99,7 +100,7 @@ pub struct SackBlocks {
 impl SackBlocks {
     pub const NONE: SackBlocks = SackBlocks { len: 0, blocks: [(Seq(0), Seq(0)); 4] };
 
-    /// Adds a block; one more than fits is ignored.
+    /// Adds a block; a fifth is ignored.
     #[inline]
     pub fn push(&mut self, left: Seq, right: Seq) {
         if let Some(slot) = self.blocks.get_mut(usize::from(self.len)) {
@@ -118,7 +119,7 @@ impl SackBlocks {
         &self.blocks[..usize::from(self.len)]
     }
 
-    /// If these are `last`, but that the first one may reach further: that one.
+    /// The first block, if these blocks are equal to `last` except that the first may reach further.
     #[inline(always)]
     pub fn grown(&self, last: &SackBlocks) -> Option<(Seq, Seq)> {
         let (&(left, right), others) = self.as_slice().split_first()?;
@@ -144,7 +145,7 @@ impl std::fmt::Debug for SackBlocks {
     }
 }
 
-/// Options that stand on a SYN only.
+/// Options that only a SYN has.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct SynOptions {
     /// Largest segment that the sender of this SYN can receive (RFC 9293 §3.7.1).
@@ -155,14 +156,14 @@ pub struct SynOptions {
     pub sack_permitted: bool,
 }
 
-/// One TCP segment without its payload's bytes: those stay with the driver, which knows them by stream offset.
+/// One TCP segment without the bytes of its payload. The driver keeps those, and finds them by their stream offset.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Segment {
     pub seq: Seq,
     /// Meaningful with [`Flags::ACK`].
     pub ack: Seq,
     pub flags: Flags,
-    /// As in the header, before scaling.
+    /// As in the header, not scaled.
     pub window: u16,
     /// Payload length in bytes.
     pub len: u32,

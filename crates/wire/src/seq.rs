@@ -5,20 +5,20 @@
 pub struct Seq(pub u32);
 
 impl Seq {
-    /// The number that stands for stream position `offset` when position 0 stands at `self`.
+    /// The sequence number of stream position `offset` if that of position 0 is `self`.
     #[inline]
     pub fn at(self, offset: u64) -> Seq {
         Seq(self.0.wrapping_add(offset as u32))
     }
 
-    /// Signed distance from `other` to `self`, right while they are less than 2³¹ apart.
+    /// Signed distance from `other` to `self`, correct if they are less than 2³¹ apart.
     #[inline]
     pub fn distance(self, other: Seq) -> i32 {
         self.0.wrapping_sub(other.0) as i32
     }
 
-    /// The stream position that `self` stands for: the one nearest to `near`, where position 0 stands at
-    /// `base`. `None` for numbers before the stream's start.
+    /// The stream position nearest to `near` whose sequence number is `self`, if that of position 0 is `base`. `None`
+    /// if it is before the start of the stream.
     #[inline]
     pub fn offset(self, base: Seq, near: u64) -> Option<u64> {
         near.checked_add_signed(i64::from(self.distance(base.at(near))))

@@ -1,8 +1,8 @@
-//! What somebody who misspelt a name probably meant.
+//! Guesses what a misspelt name was meant to be.
 
 use std::cmp::Reverse;
 
-/// The candidate spelled most like `name`, if any is near; of equals, the one with the longest common beginning.
+/// The candidate spelled most like `name`, if any is close. Of several, the one with the longest common beginning.
 pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<String> {
     let common = |candidate: &str| name.chars().zip(candidate.chars()).take_while(|(a, b)| a == b).count();
     candidates
@@ -12,7 +12,7 @@ pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Opt
         .map(|(_, candidate)| candidate.to_owned())
 }
 
-/// `did you mean `x` or `y`?` between `before` and `after`; nothing if nothing can be meant.
+/// Writes "did you mean `x` or `y`?" between `before` and `after`; nothing if there is no guess.
 pub fn did_you_mean<'a>(before: &str, meant: impl IntoIterator<Item = &'a str>, after: &str) -> String {
     let meant: Vec<String> = meant.into_iter().map(|one| format!("`{one}`")).collect();
     if meant.is_empty() {
@@ -22,7 +22,7 @@ pub fn did_you_mean<'a>(before: &str, meant: impl IntoIterator<Item = &'a str>, 
     }
 }
 
-/// ` (did you mean `x`?)`, if something is near.
+/// Writes " (did you mean `x`?)", if there is a guess.
 pub fn hint(nearest: &Option<String>) -> String {
     did_you_mean(" (", nearest.as_deref(), ")")
 }

@@ -4,6 +4,7 @@ use crate::checksum::Sum;
 use crate::header::Header;
 use crate::segment::{Flags, SackBlocks, Segment, SynOptions, Timestamps};
 use crate::seq::Seq;
+use crate::words::{be16, be32};
 
 pub const MIN_HEADER_LEN: usize = 20;
 pub const MAX_HEADER_LEN: usize = 60;
@@ -20,8 +21,8 @@ const TIMESTAMPS: u8 = 8;
 /// RFC 9293 §3.1: reserved bits that are not in use are zero when sent and ignored when received.
 const FLAGS: u16 = 0xff | Flags::ELN.0;
 
-/// RFC 7323 §2.3: a larger shift count is taken for this one.
-const MAX_WINDOW_SHIFT: u8 = 14;
+/// RFC 7323 §2.3: a larger shift count counts as this one.
+pub(crate) const MAX_WINDOW_SHIFT: u8 = 14;
 
 /// Source and destination port.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, PartialOrd, Ord)]
@@ -31,7 +32,7 @@ pub struct Ports {
 }
 
 impl Ports {
-    /// Those of the way back.
+    /// The ports of a packet in the opposite direction.
     #[must_use]
     pub fn reversed(self) -> Ports {
         Ports { source: self.destination, destination: self.source }
@@ -53,7 +54,7 @@ pub enum TcpError {
     Buffer { need: usize, room: usize },
 }
 
-/// Length in bytes of the header with the options that [`encode`] writes for `segment`.
+/// Length in bytes of the header that [`encode`] writes for `segment`, options included.
 #[inline]
 pub fn header_len(segment: &Segment) -> usize {
     let is_syn = segment.flags.contains(Flags::SYN);
@@ -61,7 +62,7 @@ pub fn header_len(segment: &Segment) -> usize {
     len_with_sack(timestamps_len(segment.timestamps) + syn, segment.sack.as_slice().len())
 }
 
-/// The same of a segment without SYN that has so many SACK blocks.
+/// Length in bytes of the header of a segment that is no SYN and has this number of SACK blocks.
 #[inline]
 pub fn plain_header_len(header: &Header, blocks: usize) -> usize {
     len_with_sack(timestamps_len(header.timestamps()), blocks)
@@ -84,7 +85,7 @@ fn len_with_sack(options: usize, blocks: usize) -> usize {
     }
 }
 
-/// What a SYN has beside its timestamps. SACK-permitted stands where the timestamps have their padding.
+/// Length of a SYN's options other than its timestamps. SACK-permitted takes the place of the timestamps' padding.
 fn syn_options_len(segment: &Segment) -> usize {
     let syn = &segment.syn;
     let alone = syn.sack_permitted && segment.timestamps.is_none();
@@ -93,11 +94,11 @@ fn syn_options_len(segment: &Segment) -> usize {
 
 /// Writes the header of `segment` and returns its length in bytes. `sum` is the sum over pseudo header and payload.
 ///
-/// Options that stand on a SYN only are written on a SYN only. Of the SACK blocks those are written that fit beside
-/// the other options: three with timestamps.
+/// The options of a SYN are written only on a SYN. As many SACK blocks are written as fit beside the other options:
+/// three with timestamps.
 ///
 /// # Errors
-/// When `buffer` has no room for the header.
+/// `buffer` has no room for the header.
 pub fn encode(segment: &Segment, ports: Ports, sum: Sum, buffer: &mut [u8]) -> Result<usize, TcpError> {
     let options = Options::of(segment);
     let (need, room) = (MIN_HEADER_LEN + options.as_slice().len(), buffer.len());
@@ -118,18 +119,18 @@ pub fn encode(segment: &Segment, ports: Ports, sum: Sum, buffer: &mut [u8]) -> R
     Ok(need)
 }
 
-/// Reads the segment that fills `bytes`, and returns its ports and how many bytes to skip to its payload. `pseudo` is
-/// the sum over the pseudo header.
+/// Reads the segment that fills `bytes`. Returns its ports, the segment, and the length of its header in bytes.
+/// `pseudo` is the sum over the pseudo header.
 ///
-/// Options that are not known here are skipped, and so are those of a SYN where there is no SYN.
+/// Unknown options are skipped, and so are the options of a SYN on other segments.
 ///
 /// # Errors
-/// Whatever is wrong with the segment; see [`TcpError`].
+/// The segment is wrong; see [`TcpError`].
 pub fn decode(bytes: &[u8], pseudo: Sum) -> Result<(Ports, Segment, usize), TcpError> {
     decode_if(bytes, || (pseudo + Sum::of(bytes)).is_good())
 }
 
-/// As [`decode`], without a look at the checksum.
+/// As [`decode`], but does not check the checksum.
 ///
 /// # Errors
 /// As [`decode`].
@@ -148,12 +149,12 @@ fn decode_if(bytes: &[u8], is_good: impl FnOnce() -> bool) -> Result<(Ports, Seg
     Ok((ports, without_stray_syn_options(segment), header_len))
 }
 
-/// Reads as much of a header as a capture has kept, and returns its ports and the length in bytes that it claims.
-/// The payload's length is left at zero. Checksums are not looked at: network cards fill them in behind the tap.
-/// Options end at the first that is cut short or illegal.
+/// Reads as much of a header as a capture has kept. Returns its ports, the segment, and the length in bytes that the
+/// header claims. The payload's length is left at zero. The checksum is not checked, since network cards fill it in
+/// behind the tap. Options end at the first that is cut short or illegal.
 ///
 /// # Errors
-/// Fewer than 20 bytes, or a data offset below 20.
+/// There are fewer than 20 bytes, or the data offset is below 20.
 pub fn decode_captured(bytes: &[u8]) -> Result<(Ports, Segment, usize), TcpError> {
     let (ports, mut segment, header_len) = decode_fixed(bytes)?;
     if header_len < MIN_HEADER_LEN {
@@ -163,10 +164,10 @@ pub fn decode_captured(bytes: &[u8]) -> Result<(Ports, Segment, usize), TcpError
     Ok((ports, without_stray_syn_options(segment), header_len))
 }
 
-/// The part that every header has, and how long the header says it is.
+/// Reads the part that every header has. Returns the ports, the segment, and the length that the header claims.
 fn decode_fixed(bytes: &[u8]) -> Result<(Ports, Segment, usize), TcpError> {
     let fixed = bytes.first_chunk::<MIN_HEADER_LEN>().ok_or(TcpError::Truncated(bytes.len()))?;
-    let be16 = |at: usize| u16::from_be_bytes([fixed[at], fixed[at + 1]]);
+    let be16 = |at| be16(fixed, at);
     let segment = Segment {
         seq: Seq(be32(fixed, 4)),
         ack: Seq(be32(fixed, 8)),
@@ -184,12 +185,7 @@ fn without_stray_syn_options(mut segment: Segment) -> Segment {
     segment
 }
 
-/// The big-endian 32-bit word at `at`.
-fn be32(bytes: &[u8], at: usize) -> u32 {
-    u32::from_be_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
-}
-
-/// The options of a segment as they stand on the wire, aligned to 32 bits with NOPs in front (RFC 7323 appendix A).
+/// The options of a segment as written, aligned to 32 bits by NOPs in front (RFC 7323 appendix A).
 struct Options {
     len: usize,
     bytes: [u8; MAX_OPTIONS_LEN],
@@ -268,7 +264,7 @@ fn decode_options(mut options: &[u8], segment: &mut Segment) -> Result<(), TcpEr
     Ok(())
 }
 
-/// `None` when an option that is known has another length than it must.
+/// Returns `None` if the option is known and has the wrong length.
 fn decode_option(kind: u8, value: &[u8], segment: &mut Segment) -> Option<()> {
     match kind {
         MSS => segment.syn.mss = Some(u16::from_be_bytes(value.try_into().ok()?)),

@@ -5,8 +5,8 @@ use crate::tcp::Ports;
 
 pub const HEADER_LEN: usize = 8;
 
-/// The header in front of `payload_len` bytes. `sum` is the sum over pseudo header and payload. `None` when the
-/// length does not fit 16 bits.
+/// The header in front of `payload_len` bytes. `sum` is the sum over the pseudo header and the payload. `None` if the
+/// length does not fit into 16 bits.
 pub fn encode(ports: Ports, payload_len: usize, sum: Sum) -> Option<[u8; HEADER_LEN]> {
     let len = u16::try_from(HEADER_LEN + payload_len).ok()?;
     let mut header = [0; HEADER_LEN];
@@ -14,7 +14,7 @@ pub fn encode(ports: Ports, payload_len: usize, sum: Sum) -> Option<[u8; HEADER_
     header[2..4].copy_from_slice(&ports.destination.to_be_bytes());
     header[4..6].copy_from_slice(&len.to_be_bytes());
     let checksum = match (sum + Sum::of(&header)).checksum() {
-        // Zero on the wire says that there is no checksum.
+        // Zero on the wire means that there is no checksum.
         0 => 0xffff,
         checksum => checksum,
     };

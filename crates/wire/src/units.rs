@@ -1,4 +1,4 @@
-//! Time, durations and rates as integers, so that the same run gives the same bytes on any machine.
+//! Times, durations and rates as integers, so that a run gives the same bytes on any machine.
 
 use std::fmt;
 use std::ops::{Add, AddAssign, Div, Mul, Sub, SubAssign};
@@ -19,10 +19,10 @@ pub const NANOS_PER_SEC: u64 = 1_000_000_000;
 
 impl Time {
     pub const ZERO: Time = Time(0);
-    /// Later than every instant that a machine ever names: "no deadline".
+    /// Later than any instant that a machine names. It means "no deadline".
     pub const NEVER: Time = Time(u64::MAX);
 
-    /// Time passed since `earlier`, zero if `earlier` is later.
+    /// The time from `earlier` to `self`; zero if `earlier` is later.
     #[inline]
     pub fn since(self, earlier: Time) -> Dur {
         Dur(self.0.saturating_sub(earlier.0))
@@ -37,7 +37,7 @@ impl Time {
         self.0 as f64 / NANOS_PER_SEC as f64
     }
 
-    /// The first multiple of `tick` that is not before `self`; `self` if the tick is zero.
+    /// Rounds up to a multiple of `tick`; returns `self` if the tick is zero.
     pub fn round_up(self, tick: Dur) -> Time {
         if tick.0 == 0 { self } else { Time(self.0.div_ceil(tick.0).saturating_mul(tick.0)) }
     }
@@ -83,7 +83,7 @@ impl Dur {
 }
 
 impl Rate {
-    /// Time that `bytes` take at this rate; `Dur::MAX` at rate zero.
+    /// The time that `bytes` take at this rate; [`Dur::MAX`] if the rate is zero.
     #[inline]
     pub fn time_for(self, bytes: u64) -> Dur {
         match bytes.checked_mul(8 * NANOS_PER_SEC) {
@@ -102,7 +102,7 @@ impl Rate {
         }
     }
 
-    /// The rate that carries `bytes` in `dur`; zero for no time.
+    /// The rate that carries `bytes` in `dur`; zero if `dur` is zero.
     #[inline]
     pub fn of(bytes: u64, dur: Dur) -> Rate {
         match bytes.checked_mul(8 * NANOS_PER_SEC) {
@@ -158,7 +158,7 @@ impl AddAssign for Dur {
     }
 }
 
-/// Panics when the result would be negative: use [`Dur::saturating_sub`] where that can happen.
+/// Panics if the result would be negative: use [`Dur::saturating_sub`] where that can happen.
 impl Sub for Dur {
     type Output = Dur;
     #[inline]
@@ -198,23 +198,24 @@ impl fmt::Display for Time {
 
 impl fmt::Display for Dur {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            n if n >= NANOS_PER_SEC => write!(f, "{}s", n as f64 / 1e9),
-            n if n >= 1_000_000 => write!(f, "{}ms", n as f64 / 1e6),
-            n if n >= 1_000 => write!(f, "{}us", n as f64 / 1e3),
-            n => write!(f, "{n}ns"),
-        }
+        write_scaled(f, self.0, ["ns", "us", "ms", "s"])
     }
 }
 
 impl fmt::Display for Rate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            n if n >= 1_000_000_000 => write!(f, "{}Gbit/s", n as f64 / 1e9),
-            n if n >= 1_000_000 => write!(f, "{}Mbit/s", n as f64 / 1e6),
-            n if n >= 1_000 => write!(f, "{}kbit/s", n as f64 / 1e3),
-            n => write!(f, "{n}bit/s"),
-        }
+        write_scaled(f, self.0, ["bit/s", "kbit/s", "Mbit/s", "Gbit/s"])
+    }
+}
+
+/// Writes a number in the largest of these units that it reaches. Each unit is a thousand times the one before.
+pub(crate) fn write_scaled(f: &mut fmt::Formatter<'_>, number: u64, units: [&str; 4]) -> fmt::Result {
+    let [one, kilo, mega, giga] = units;
+    match number {
+        n if n >= 1_000_000_000 => write!(f, "{}{giga}", n as f64 / 1e9),
+        n if n >= 1_000_000 => write!(f, "{}{mega}", n as f64 / 1e6),
+        n if n >= 1_000 => write!(f, "{}{kilo}", n as f64 / 1e3),
+        n => write!(f, "{n}{one}"),
     }
 }
 

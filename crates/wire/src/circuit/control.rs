@@ -1,47 +1,46 @@
-//! Header packets and their ACKs: a TCP header without what UDP says already and what never changes.
+//! Header packets and their ACKs: TCP headers without what UDP's header has already and what never changes.
 
 use super::tag::SessionKey;
-use super::{CircuitError, Datagram, Kind, MAX_DATAGRAM, TAG_LEN, Terms, expand};
+use super::{CircuitError, Datagram, Kind, MAX_DATAGRAM, TAG_LEN, Terms, expand, take};
+use crate::tcp::MAX_WINDOW_SHIFT;
+use crate::words::{be16, be32};
 use crate::{Flags, SackBlocks, Segment, Seq, SynOptions, Timestamps};
 
-/// What may be said: no FIN and no RST.
+/// The allowed control bits: all but FIN and RST.
 const FLAGS: u16 = Flags::SYN.0 | Flags::PSH.0 | Flags::ACK.0 | Flags::ECE.0 | Flags::CWR.0 | Flags::ELN.0;
-/// Beside the flags: it has timestamps; it stands for VMSS bytes of data.
+/// Above the control bits: does the packet have timestamps?
 const HAS_TIMESTAMPS: u16 = 0x1000;
+/// Does it stand for VMSS bytes of data?
 const STANDS_FOR_DATA: u16 = 0x2000;
-/// The two upper bits: how many header packets it repeats.
+/// The two upper bits count the header packets that it repeats.
 const REPEATS_SHIFT: u32 = 14;
 
 const FIXED_LEN: usize = 12;
-const TIMESTAMPS_LEN: usize = 8;
-const SYN_LEN: usize = 8;
 const SACK_LEN: usize = 8;
 
-/// In a SYN, there is no window scale.
+/// Means that a SYN has no window scale.
 const NO_SCALE: u8 = 255;
-/// RFC 7323 §2.3.
-const MAX_WINDOW_SHIFT: u8 = 14;
 
-/// Bytes in front of the timestamps of a compressed packet, and of the window between them.
+/// Bytes in front of the window and the timestamps of a compressed packet.
 const COMPRESSED_FIXED_LEN: usize = 3;
-const WINDOW_LEN: usize = 2;
 
 /// A packet of a session.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Header {
     /// [`Kind::Header`] or [`Kind::Ack`].
     pub kind: Kind,
-    /// Which control TCP.
+    /// The number of its control TCP.
     pub control: u16,
-    /// Of the packets that this end has sent in the session.
+    /// Counts the packets that this end has sent in the session.
     pub number: u64,
-    /// Of its two numbers, one is on the wire but for a SYN: that of the direction. The other one is zero when it is read.
+    /// Only a SYN has both of its numbers on the wire. Other header packets have only SEQ, other ACKs only ACK; the
+    /// other number is read as zero.
     pub segment: Segment,
-    /// Header packets before it that it repeats, 0 to 3.
+    /// How many header packets before it this one repeats, 0 to 3.
     pub repeats: u8,
 }
 
-/// The whole form.
+/// Writes the whole form.
 pub fn encode(header: &Header, key: &SessionKey) -> Datagram {
     let Header { kind, control, number, segment, repeats } = header;
     let [own, other] = numbers(*kind, segment);
@@ -69,8 +68,9 @@ pub fn encode(header: &Header, key: &SessionKey) -> Datagram {
     datagram
 }
 
-/// The form of a header packet that differs from the last one by its timestamps, by a sequence number that has moved by
-/// whole VMSS, and, where it counts data, by its window. Its tag is that of the whole form.
+/// Writes the compressed form of a header packet. It may differ from the last one only in its timestamps, in a sequence
+/// number that has moved by multiples of VMSS, and, if it `counts` data, in its window. The tag is that of the whole
+/// form.
 pub fn compress(header: &Header, counts: bool, key: &SessionKey) -> Datagram {
     let whole = encode(header, key);
     let mut datagram = Datagram::new();
@@ -84,10 +84,11 @@ pub fn compress(header: &Header, counts: bool, key: &SessionKey) -> Datagram {
     datagram
 }
 
-/// Reads the whole form. The packet's number is believed to be near to `near`; it stands for `vmss` bytes, if it does.
+/// Reads the whole form. The packet's number is taken to be near `near`. A packet that stands for data stands for
+/// `vmss` bytes.
 ///
 /// # Errors
-/// It is not one, or not of this session.
+/// The datagram is no such packet, or not of this session.
 pub fn decode(datagram: &[u8], near: u64, vmss: u32, key: &SessionKey) -> Result<Header, CircuitError> {
     let length = CircuitError::Length(datagram.len());
     let (kind, control) = Kind::of(datagram).ok_or(length)?;
@@ -96,11 +97,11 @@ pub fn decode(datagram: &[u8], near: u64, vmss: u32, key: &SessionKey) -> Result
     }
     let (body, tag) = datagram.split_last_chunk::<TAG_LEN>().ok_or(length)?;
     let (fixed, mut rest) = body.split_first_chunk::<FIXED_LEN>().ok_or(length)?;
-    let number = expand(u64::from(be32(&[0, fixed[1], fixed[2], fixed[3]])), 24, near);
+    let number = expand(u64::from(be32(fixed, 0) & 0xff_ffff), 24, near);
     if key.tag(number, body) != *tag {
         return Err(CircuitError::Tag);
     }
-    let bits = u16::from_be_bytes([fixed[4], fixed[5]]);
+    let bits = be16(fixed, 4);
     let (bits, repeats) = (bits & !(3 << REPEATS_SHIFT), (bits >> REPEATS_SHIFT) as u8);
     if bits & !(FLAGS | HAS_TIMESTAMPS | STANDS_FOR_DATA) != 0
         || repeats > 0 && (kind == Kind::Ack || bits & STANDS_FOR_DATA == 0)
@@ -109,7 +110,7 @@ pub fn decode(datagram: &[u8], near: u64, vmss: u32, key: &SessionKey) -> Result
     }
     let mut segment = Segment {
         flags: Flags(bits & FLAGS),
-        window: u16::from_be_bytes([fixed[10], fixed[11]]),
+        window: be16(fixed, 10),
         len: if bits & STANDS_FOR_DATA != 0 { vmss } else { 0 },
         ..Segment::default()
     };
@@ -121,17 +122,17 @@ pub fn decode(datagram: &[u8], near: u64, vmss: u32, key: &SessionKey) -> Result
         (other, segment.syn) = take_syn(&mut rest)?;
     }
     segment.sack = sack(rest).ok_or(length)?;
-    let own = Seq(be32(&fixed[6..10]));
+    let own = Seq(be32(fixed, 6));
     (segment.seq, segment.ack) = if kind == Kind::Header { (own, other) } else { (other, own) };
     Ok(Header { kind, control, number, segment, repeats })
 }
 
-/// Reads a compressed header packet of the control TCP whose packet read before was `last`, which repeated `repeats`. By the session's `terms` it counts
-/// data or not, and up to `guesses` header packets in between may have been lost: *twice* (§10 of the paper guesses one, and one
-/// more); without guesses there is none.
+/// Reads a compressed header packet. The packet that was read before from the same control TCP is `last`, and repeated
+/// `repeats`. The session's `terms` say whether header packets count data, and how many may have been lost in between
+/// (*twice*: §10 of the paper guesses one, and one more); without guesses no header packet is compressed.
 ///
 /// # Errors
-/// It is not one, not of this session, or too much was lost before it.
+/// The datagram is no such packet, not of this session, or too many packets were lost before it.
 pub fn decompress(
     datagram: &[u8],
     near: u64,
@@ -146,14 +147,14 @@ pub fn decompress(
         return Err(CircuitError::Field);
     };
     let window = match terms.counts {
-        true => take_window(&mut rest).ok_or(length)?,
+        true => u16::from_be_bytes(*take(&mut rest).ok_or(length)?),
         false => last.window,
     };
     let timestamps = last.timestamps.and_then(|_| take_timestamps(&mut rest));
     if !rest.is_empty() || timestamps.is_some() != last.timestamps.is_some() {
         return Err(length);
     }
-    let number = expand(u64::from(u16::from_be_bytes([fixed[1], fixed[2]])), 16, near);
+    let number = expand(u64::from(be16(fixed, 1)), 16, near);
     (1..=1 + guesses)
         .map(|packets| {
             let seq = last.seq.at(u64::from(last.len) * u64::from(packets));
@@ -165,7 +166,7 @@ pub fn decompress(
         .ok_or(CircuitError::Tag)
 }
 
-/// That of the direction, and the other one.
+/// The number that is always on the wire in this direction, and the other one.
 fn numbers(kind: Kind, segment: &Segment) -> [Seq; 2] {
     if kind == Kind::Ack { [segment.ack, segment.seq] } else { [segment.seq, segment.ack] }
 }
@@ -178,15 +179,8 @@ fn put_timestamps(datagram: &mut Datagram, timestamps: Option<Timestamps>) {
 }
 
 fn take_timestamps(rest: &mut &[u8]) -> Option<Timestamps> {
-    let (timestamps, behind) = rest.split_first_chunk::<TIMESTAMPS_LEN>()?;
-    *rest = behind;
-    Some(Timestamps { value: be32(&timestamps[..4]), echo: be32(&timestamps[4..]) })
-}
-
-fn take_window(rest: &mut &[u8]) -> Option<u16> {
-    let (window, behind) = rest.split_first_chunk::<WINDOW_LEN>()?;
-    *rest = behind;
-    Some(u16::from_be_bytes(*window))
+    let bytes: &[u8; 8] = take(rest)?;
+    Some(Timestamps { value: be32(bytes, 0), echo: be32(bytes, 4) })
 }
 
 fn put_syn(datagram: &mut Datagram, other: Seq, syn: &SynOptions) {
@@ -197,9 +191,8 @@ fn put_syn(datagram: &mut Datagram, other: Seq, syn: &SynOptions) {
 
 fn take_syn(rest: &mut &[u8]) -> Result<(Seq, SynOptions), CircuitError> {
     let length = CircuitError::Length(rest.len());
-    let (syn, behind) = rest.split_first_chunk::<SYN_LEN>().ok_or(length)?;
-    *rest = behind;
-    let mss = u16::from_be_bytes([syn[4], syn[5]]);
+    let syn: &[u8; 8] = take(rest).ok_or(length)?;
+    let mss = be16(syn, 4);
     let (scale, sack_permitted) = (syn[6], syn[7]);
     if scale > MAX_WINDOW_SHIFT && scale != NO_SCALE || sack_permitted > 1 {
         return Err(CircuitError::Field);
@@ -209,7 +202,7 @@ fn take_syn(rest: &mut &[u8]) -> Result<(Seq, SynOptions), CircuitError> {
         window_scale: (scale != NO_SCALE).then_some(scale),
         sack_permitted: sack_permitted == 1,
     };
-    Ok((Seq(be32(&syn[..4])), options))
+    Ok((Seq(be32(syn, 0)), options))
 }
 
 fn sack(rest: &[u8]) -> Option<SackBlocks> {
@@ -219,12 +212,7 @@ fn sack(rest: &[u8]) -> Option<SackBlocks> {
         return None;
     }
     for block in blocks {
-        sack.push(Seq(be32(&block[..4])), Seq(be32(&block[4..])));
+        sack.push(Seq(be32(block, 0)), Seq(be32(block, 4)));
     }
     Some(sack)
-}
-
-/// Of four bytes.
-fn be32(bytes: &[u8]) -> u32 {
-    bytes.iter().fold(0, |word, &byte| word << 8 | u32::from(byte))
 }

@@ -1,30 +1,31 @@
-//! How a session begins: the sender says HELLO, the receiver says WELCOME.
+//! The start of a session: the sender says HELLO, and the receiver WELCOME.
 
 use super::tag::Key;
 use super::{CircuitError, Datagram, Kind, MAX_CONTROLS};
 
-/// Of these layouts.
+/// The version of the datagrams' layouts.
 pub const VERSION: u8 = 3;
 
-/// Random bytes that are never chosen twice.
+/// Random bytes that are never used twice.
 pub type Nonce = [u8; 16];
 
 const LEN: usize = 32;
 const NONCE_AT: usize = 8;
 const TAG_AT: usize = 24;
 
-/// What the receiver has to know of the sender's circuit.
+/// What the receiver must know about the sender's circuit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Terms {
     /// Bytes of data that a header packet stands for.
     pub vmss: u16,
-    /// Control TCPs.
+    /// Number of control TCPs.
     pub controls: u16,
-    /// Lost header packets in a row that are guessed when one comes compressed. `None`: none comes compressed.
+    /// How many lost header packets in a row a compressed one may bridge. `None` if header packets are not compressed.
     pub guesses: Option<u8>,
-    /// Windows of header packets say how many data packets were sent, those of ACKs how many are missing.
+    /// Is data counted? Then the window of a header packet says how many data packets were sent, and that of an ACK how
+    /// many are missing.
     pub counts: bool,
-    /// Header packets before it that each one repeats, 0 to 3. Only where data is counted.
+    /// How many header packets before it each one repeats, 0 to 3. Zero unless data is counted.
     pub fec: u8,
 }
 
@@ -37,7 +38,7 @@ impl Terms {
     }
 }
 
-/// The sender wants a session. It counts data if the receiver does, too.
+/// The sender's request for a session. Data is counted only if the receiver agrees.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Hello {
     pub nonce: Nonce,
@@ -58,7 +59,7 @@ impl Hello {
     }
 
     /// # Errors
-    /// It is not one, or not of who has the key.
+    /// The datagram is no HELLO, or its sender does not have the key.
     pub fn decode(datagram: &[u8], key: &Key) -> Result<Hello, CircuitError> {
         let (bytes, nonce) = decode(datagram, Kind::Hello, key, &[])?;
         let terms = Terms {
@@ -73,11 +74,11 @@ impl Hello {
     }
 }
 
-/// The receiver's answer to a HELLO, whose nonce counts in its tag.
+/// The receiver's answer to a HELLO. The tag covers the nonce of that HELLO.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Welcome {
     pub nonce: Nonce,
-    /// The receiver counts the data packets that come.
+    /// Does the receiver count the data packets that arrive?
     pub counts: bool,
 }
 
@@ -92,7 +93,7 @@ impl Welcome {
     }
 
     /// # Errors
-    /// It is not one, or does not answer a HELLO with this nonce.
+    /// The datagram is no WELCOME, or does not answer a HELLO with this nonce.
     pub fn decode(datagram: &[u8], caller: &Nonce, key: &Key) -> Result<Welcome, CircuitError> {
         let (bytes, nonce) = decode(datagram, Kind::Welcome, key, caller)?;
         let is_good = bytes[2] <= 1 && bytes[3..8] == [0; 5];
@@ -100,7 +101,7 @@ impl Welcome {
     }
 }
 
-/// Checks all but the fields in front of the nonce.
+/// Checks everything but the fields in front of the nonce.
 fn decode<'a>(
     datagram: &'a [u8],
     kind: Kind,

@@ -2,6 +2,7 @@
 
 use super::tag::SessionKey;
 use super::{CircuitError, Datagram, Kind, TAG_LEN, expand};
+use crate::words::be32;
 
 const NUMBER_AT: usize = 1;
 const NUMBER_LEN: usize = 3;
@@ -16,14 +17,13 @@ pub fn encode_keepalive(kind: Kind, number: u64, key: &SessionKey) -> Datagram {
     datagram
 }
 
-/// Returns its number, which is believed to be near to `near`.
+/// Returns the packet's number, which is taken to be near `near`.
 ///
 /// # Errors
-/// It is not one, or not of this session.
+/// The datagram is no keepalive, or not of this session.
 pub fn decode_keepalive(datagram: &[u8], near: u64, key: &SessionKey) -> Result<u64, CircuitError> {
     let bytes: &[u8; LEN] = datagram.try_into().map_err(|_| CircuitError::Length(datagram.len()))?;
-    let low = u64::from(u32::from_be_bytes([0, bytes[1], bytes[2], bytes[3]]));
-    let number = expand(low, 24, near);
+    let number = expand(u64::from(be32(bytes, 0) & 0xff_ffff), 24, near);
     let is_good = key.tag(number, &bytes[..LEN - TAG_LEN]) == bytes[LEN - TAG_LEN..];
     is_good.then_some(number).ok_or(CircuitError::Tag)
 }

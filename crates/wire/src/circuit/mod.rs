@@ -1,8 +1,8 @@
-//! What the two ends of a TCP circuit say to each other: the payloads of their UDP datagrams. `docs/circuit-wire.md` specifies
-//! them.
+//! The messages between the two ends of a TCP circuit: the payloads of their UDP datagrams. `docs/circuit-wire.md`
+//! specifies them.
 //!
-//! No byte is trusted before its tag is checked: without the circuit's key, nobody can send anything valid. There is no FIN and no RST, so that
-//! nothing that is said can close a control TCP.
+//! Nothing in a datagram is trusted before its tag is checked: only who has the circuit's key can send anything valid.
+//! There is no FIN and no RST, so no message can close a control TCP.
 
 mod control;
 mod handshake;
@@ -16,26 +16,27 @@ pub use tag::{Key, KeyError, SessionKey};
 
 use std::ops::RangeInclusive;
 
-/// UDP ports of receiving gateways, unless told otherwise: a router that tells header packets from data does so by these.
+/// Default UDP ports of receiving gateways, by which a router can tell header packets from data.
 pub const PORTS: RangeInclusive<u16> = 4007..=4038;
 
-/// Control TCPs that a circuit can have: the first byte has five bits for their number.
+/// The most control TCPs that a circuit can have: the first byte has five bits for their number.
 pub const MAX_CONTROLS: u16 = 32;
 
-/// Longest datagram in bytes: an ACK with four SACK blocks.
+/// Length of the longest datagram in bytes: an ACK with four SACK blocks.
 pub const MAX_DATAGRAM: usize = 64;
 
-/// Bytes of a tag, behind a packet of a session.
+/// Length in bytes of the tag at the end of a session's packet.
 pub const TAG_LEN: usize = 4;
 
-/// What a datagram is, in the three upper bits of its first byte.
+/// The kind of a datagram, in the three upper bits of its first byte.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub enum Kind {
     Hello = 1,
     Welcome = 2,
-    /// From the sender: a header packet, or one of the handshake.
+    /// From the sender: a header packet, or a packet of TCP's handshake.
     Header = 3,
+    /// From the sender: a compressed header packet.
     Compressed = 4,
     /// From the receiver.
     Ack = 5,
@@ -44,7 +45,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Of a datagram, with the number of the control TCP.
+    /// The kind of a datagram, and the number of its control TCP.
     pub fn of(datagram: &[u8]) -> Option<(Kind, u16)> {
         let first = *datagram.first()?;
         let kind = match first >> 5 {
@@ -78,7 +79,7 @@ pub enum CircuitError {
     Tag,
 }
 
-/// A datagram, as it is written.
+/// The payload of a UDP datagram, as it is written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Datagram {
     len: usize,
@@ -95,12 +96,11 @@ impl Datagram {
         self.len += bytes.len();
     }
 
-    /// The payload of UDP.
     pub fn as_slice(&self) -> &[u8] {
         &self.bytes[..self.len]
     }
 
-    /// Its last bytes.
+    /// The last bytes.
     fn tag(&self) -> &[u8] {
         &self.bytes[self.len - TAG_LEN..self.len]
     }
@@ -117,6 +117,13 @@ fn expand(low: u64, bits: u32, near: u64) -> u64 {
     } else {
         candidate
     }
+}
+
+/// Splits the first `N` bytes off.
+fn take<'a, const N: usize>(rest: &mut &'a [u8]) -> Option<&'a [u8; N]> {
+    let (first, behind) = rest.split_first_chunk()?;
+    *rest = behind;
+    Some(first)
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Keys, and what proves that one has them. SipHash-2-4 is a pseudorandom function (Aumasson & Bernstein 2012).
+//! Keys, and the tags that prove who has them. SipHash-2-4 is a pseudorandom function (Aumasson & Bernstein 2012).
 
 use super::TAG_LEN;
 use super::handshake::Nonce;
@@ -27,7 +27,7 @@ impl FromStr for Key {
     }
 }
 
-/// It is not shown.
+/// Does not show the key.
 impl fmt::Debug for Key {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Key")
@@ -49,7 +49,7 @@ impl Key {
         SessionKey(sip::SipHasher24::new_with_key(&key))
     }
 
-    /// Over `parts`, one after the other.
+    /// The tag over `parts`, one after the other.
     pub fn tag(&self, parts: &[&[u8]]) -> [u8; 8] {
         let mut hasher = sip::SipHasher24::new_with_key(&self.0);
         parts.iter().for_each(|part| hasher.write(part));
@@ -57,7 +57,7 @@ impl Key {
     }
 }
 
-/// Of one session: packets of others have wrong tags.
+/// The key of one session. Packets of other sessions have wrong tags.
 #[derive(Clone)]
 pub struct SessionKey(sip::SipHasher24);
 
@@ -68,7 +68,7 @@ impl fmt::Debug for SessionKey {
 }
 
 impl SessionKey {
-    /// Over the whole number of a packet and its bytes.
+    /// The tag over the whole number of a packet and its bytes.
     pub fn tag(&self, number: u64, bytes: &[u8]) -> [u8; TAG_LEN] {
         let mut hasher = self.0;
         hasher.write(&number.to_be_bytes());

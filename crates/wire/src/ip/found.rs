@@ -1,7 +1,8 @@
-//! IP headers as they are found, in bytes that may be cut short, damaged, or a fragment.
+//! IP headers as they are found: the packet may be cut short, damaged, or a fragment.
 
 use super::{Addresses, IPV4_HEADER_LEN, IPV6_HEADER_LEN, IpError};
 use crate::segment::Ecn;
+use crate::words::be16;
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 /// The content of an IP header, valid or not.
@@ -17,19 +18,19 @@ pub struct Found {
     pub hop_limit: u8,
     /// IPv4's identification; zero in IPv6.
     pub id: u16,
-    /// Bytes before the transport header, options and extension headers included.
+    /// Bytes in front of the transport header, options and extension headers included.
     pub header_len: usize,
-    /// The whole packet's length in bytes, as it claims.
+    /// Length of the whole packet in bytes, as the header claims.
     pub claimed: usize,
     /// Only the first fragment has a transport header.
     pub is_fragment: bool,
 }
 
 impl Found {
-    /// Reads the header at `bytes[0]`. Neither its checksum nor its length is judged.
+    /// Reads the header at `bytes[0]`. Checks neither its checksum nor the packet's length.
     ///
     /// # Errors
-    /// There is no IP header, or not all of it.
+    /// There is no whole IP header.
     pub fn read(bytes: &[u8]) -> Result<Found, IpError> {
         match bytes.first().map(|first| first >> 4) {
             None => Err(IpError::Truncated(0)),
@@ -56,7 +57,7 @@ fn read_v4(bytes: &[u8]) -> Result<Found, IpError> {
         id: be16(fixed, 4),
         header_len,
         claimed: usize::from(be16(fixed, 2)),
-        // More fragments, or an offset.
+        // There are more fragments, or an offset.
         is_fragment: be16(fixed, 6) & 0x3fff != 0,
     })
 }
@@ -115,9 +116,4 @@ impl Transport {
         }
         Ok(found)
     }
-}
-
-/// The big-endian 16-bit word at `at`.
-fn be16(bytes: &[u8], at: usize) -> u16 {
-    u16::from_be_bytes([bytes[at], bytes[at + 1]])
 }
