@@ -1,4 +1,4 @@
-//! What a flow could get at best: (1 − PER)·rate of the tightest link.
+//! The best goodput that a flow could get: (1 − PER)·rate of the tightest link.
 
 use crate::links;
 use crate::scenario::model::{self, Capacity, Direction, Link, Side};
@@ -6,9 +6,9 @@ use airtcp_proto::Chances;
 use airtcp_proto::tcp::TcpConfig;
 use airtcp_wire::Time;
 
-/// Application bits per second that could arrive at best, if the flow were alone: over each link its mean rate, less
-/// what is lost on it and on the links behind it, as far as loss models lose at random. Outages do not count. Of a cell
-/// it is what the run with these random numbers would give a user who always had data.
+/// The best goodput of a flow that is alone, in bit/s: the mean rate of the tightest link, less what is lost at random
+/// on it and on the links behind it. Outages do not count. A cell counts with the rate that a user who always has data
+/// would get in a run with these chances.
 pub fn goodput_bound_bps(
     scenario: &model::Scenario,
     flow: &model::Flow,
@@ -23,10 +23,7 @@ pub fn goodput_bound_bps(
     let packet = config.packet_size;
     let (from, until) = (Time::ZERO + scenario.warmup, Time::ZERO + scenario.duration);
     let arriving = links.into_iter().fold(f64::INFINITY, |arriving, link| {
-        let side = match flow.direction {
-            Direction::Forward => &link.forward,
-            Direction::Reverse => &link.reverse,
-        };
+        let side = link.side(flow.direction);
         let rate_bps = match &side.capacity {
             Capacity::Fixed(rate) => rate.0 as f64,
             Capacity::Trace { trace, .. } => {
@@ -50,11 +47,11 @@ fn bps(bytes: u64, from: Time, until: Time) -> f64 {
     bytes as f64 * 8.0 / until.since(from).as_secs_f64()
 }
 
-/// What becomes of data packets of one size on a link.
+/// What a link does to data packets of one size.
 struct Crossing {
-    /// Share of the rate that goes into them once, and not into parity and repetitions.
+    /// Share of the rate that carries them once, without parity and repetitions.
     carried: f64,
-    /// Probability that one is lost for good.
+    /// Probability that a packet is lost for good.
     lost: f64,
 }
 
@@ -93,7 +90,7 @@ mod tests {
         assert_eq!(bound(vec![slow, lossy]), 1e7 * 0.9 * payload);
     }
 
-    /// ARQ and FEC turn loss into lost capacity; where they protect header packets alone, data does not notice.
+    /// ARQ and FEC turn loss into lost capacity. Where they protect header packets only, data is unaffected.
     #[test]
     fn link_layer_protection_trades_rate_for_loss() {
         let mut side = Side::plain(Rate(1), Dur::ZERO, 50);

@@ -1,55 +1,61 @@
-//! A scenario's link as the machines that carry packets over it.
+//! Builds the machines that carry packets over a scenario's links.
 
-use crate::scenario::model;
+use crate::scenario::model::{self, Direction};
 use airtcp_proto::path::{self, DelayModel, Transmitter};
 use airtcp_proto::queue::{self, Discipline};
 use airtcp_proto::{Chance, Chances};
 use airtcp_wire::{Dur, Time};
 
-/// Both directions of a link, forward first. Each part of each direction draws from a [`Chance`] of its own, whose name
-/// begins with `link.NAME.`; outages are the same in both directions.
+/// Builds both directions of a link, forward first. Each part of each direction draws from its own [`Chance`], whose
+/// name begins with `link.NAME.`; outages are the same in both directions.
 pub fn build(link: &model::Link, chances: &Chances) -> (path::Link, path::Link) {
-    let parts = Parts { chances, prefix: format!("link.{}", link.name) };
-    let with_outages = |side: path::Link| match &link.outages {
-        Some(outages) => side.with_outages(parts.episodes(&outages.when, "outage"), outages.handoff),
-        None => side,
+    let parts = Parts::of(link, chances);
+    let side = |direction| {
+        let side = parts.within(direction).side(link.side(direction));
+        match &link.outages {
+            Some(outages) => side.with_outages(parts.episodes(&outages.when, "outage"), outages.handoff),
+            None => side,
+        }
     };
-    let side = |side, direction| with_outages(parts.within(direction).side(side));
-    (side(&link.forward, "forward"), side(&link.reverse, "reverse"))
+    (side(Direction::Forward), side(Direction::Reverse))
 }
 
-/// Round trips in an otherwise empty link: for each of `packets` packets of `bytes` that wait from the beginning, its time
-/// with the transmitter, as in a run with them, and the link's delay there and back.
+/// Round-trip times over an otherwise empty link, for `packets` packets of `bytes` bytes that wait from the beginning:
+/// the time that each spends in the transmitter, as in a run with these chances, plus the link's delay there and back.
 pub fn round_trips(link: &model::Link, chances: &Chances, bytes: u32, packets: usize) -> Vec<Dur> {
-    let parts = Parts { chances, prefix: format!("link.{}.forward", link.name) };
+    let both = Parts::of(link, chances);
+    let parts = both.within(Direction::Forward);
     let mut transmitter = parts.transmitter(&link.forward.capacity);
     let delay = link.forward.delay + link.reverse.delay;
     path::service_times(&mut *transmitter, bytes, packets).into_iter().map(|time| time + delay).collect()
 }
 
-/// The cell that one direction of a link is to have in a run, from its beginning.
+/// The cell that one direction of a link has in a run with these chances, from its beginning.
 pub fn channel(
     link: &model::Link,
-    direction: model::Direction,
+    direction: Direction,
     config: &path::ChannelConfig,
     chances: &Chances,
 ) -> path::Channel {
-    let parts = Parts { chances, prefix: format!("link.{}", link.name) };
-    let name = match direction {
-        model::Direction::Forward => "forward",
-        model::Direction::Reverse => "reverse",
-    };
-    parts.within(name).channel(config)
+    Parts::of(link, chances).within(direction).channel(config)
 }
 
-/// Makes the parts of one link or one direction, and knows what their chances are called.
+/// Builds the parts of a link or of one direction. The names of their chances begin with `prefix`.
 struct Parts<'a> {
     chances: &'a Chances,
     prefix: String,
 }
 
 impl Parts<'_> {
-    fn within(&self, name: &str) -> Parts<'_> {
+    fn of<'a>(link: &model::Link, chances: &'a Chances) -> Parts<'a> {
+        Parts { chances, prefix: format!("link.{}", link.name) }
+    }
+
+    fn within(&self, direction: Direction) -> Parts<'_> {
+        let name = match direction {
+            Direction::Forward => "forward",
+            Direction::Reverse => "reverse",
+        };
         Parts { chances: self.chances, prefix: format!("{}.{name}", self.prefix) }
     }
 
@@ -79,7 +85,8 @@ impl Parts<'_> {
             link = link.with_loss(loss);
         }
         if let Some(delay) = self.delay(side) {
-            // Only jitter lets packets overtake; a spike, or a change of the log's latency, holds up what follows it.
+            // Only jitter lets packets overtake. A spike, or a change of the log's latency, delays what follows it,
+            // too.
             let overtaking = side.jitter.as_ref().is_some_and(|jitter| jitter.overtaking);
             link = link.with_delay(delay, overtaking);
         }
@@ -111,19 +118,16 @@ impl Parts<'_> {
             let when = self.episodes(&spikes.when, "spikes");
             delays.push(Box::new(path::Spikes { when, extra: spikes.extra }));
         }
-        one_or_all(delays, |delays| Box::new(path::SumOfDelays(delays)))
+        match delays.len() {
+            0 | 1 => delays.pop(),
+            _ => Some(Box::new(path::SumOfDelays(delays))),
+        }
     }
 
     fn episodes(&self, when: &model::Episodes, name: &str) -> path::Episodes {
-        let starts = path::Starts { at: times(&when.at), every: when.every, period: when.period };
+        let at = when.at.iter().map(|&offset| Time::ZERO + offset).collect();
+        let starts = path::Starts { at, every: when.every, period: when.period };
         path::Episodes::new(when.length, starts, self.chance(name))
-    }
-}
-
-fn one_or_all<T>(mut parts: Vec<T>, all: impl FnOnce(Vec<T>) -> T) -> Option<T> {
-    match parts.len() {
-        0 | 1 => parts.pop(),
-        _ => Some(all(parts)),
     }
 }
 
@@ -132,10 +136,6 @@ fn cover(only: Option<model::Protected>) -> path::Cover {
         None => path::Cover::All,
         Some(model::Protected::HeaderPackets) => path::Cover::HeaderPackets,
     }
-}
-
-fn times(offsets: &[Dur]) -> Vec<Time> {
-    offsets.iter().map(|&offset| Time::ZERO + offset).collect()
 }
 
 #[cfg(test)]
@@ -163,7 +163,7 @@ mod tests {
         build(&link(forward, None), &Chances::new(1)).0
     }
 
-    /// One packet of 1 500 bytes a millisecond; returns (number, at in ms, fate) in order.
+    /// Sends one packet of 1 500 bytes a millisecond. Returns (number, time in ms, fate) in order.
     fn carried(mut link: path::Link, packets: u32) -> Vec<(u32, u64, Fate)> {
         let mut out = Vec::new();
         for id in 1..=packets {
@@ -194,7 +194,7 @@ mod tests {
             let out = std::iter::from_fn(|| link.poll_delivery(now));
             marked.extend(out.filter(|output| output.ecn == Ecn::Ce).map(|output| output.id));
         }
-        // The first one is in the transmitter, five wait when the seventh arrives, six when the eighth does.
+        // The first packet is in the transmitter. Five wait when the seventh arrives, six when the eighth does.
         assert_eq!(marked, [8, 9, 10]);
     }
 

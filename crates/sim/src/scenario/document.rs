@@ -7,9 +7,9 @@ use toml::de::{DeInteger, DeTable, DeValue};
 /// Where something was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Place {
-    /// Byte offset in the file.
+    /// In the file, at this byte offset.
     File(usize),
-    /// Index of the override.
+    /// In the override with this index.
     Set(usize),
     /// Nowhere: it is a default.
     Implied,
@@ -24,7 +24,7 @@ pub(super) struct Node {
 #[derive(Clone, Debug)]
 pub(super) enum Value {
     Text(String),
-    /// As written when it does not fit.
+    /// The digits as written if the number does not fit.
     Integer(Result<i64, String>),
     Float(f64),
     Boolean(bool),
@@ -62,7 +62,7 @@ pub(super) fn show_path(steps: &[Step]) -> String {
 }
 
 impl Value {
-    /// What it is, for messages.
+    /// Describes the value in messages.
     pub fn describe(&self) -> String {
         match self {
             Value::Text(text) => format!("the text {text:?}"),
@@ -86,7 +86,7 @@ impl Node {
         Node { place, value: Value::Table(Table::new()) }
     }
 
-    /// The table, which every document's root is.
+    /// The table, if this is one, as every document's root is.
     pub fn as_table(&self) -> Option<&Table> {
         if let Value::Table(table) = &self.value { Some(table) } else { None }
     }
@@ -100,7 +100,7 @@ impl Node {
         self.as_table()?.get(key).map(|entry| &entry.node)
     }
 
-    /// One step deeper, if that exists.
+    /// The node one step deeper, if there is one.
     pub fn step(&self, step: &Step) -> Option<&Node> {
         match (step, &self.value) {
             (Step::Key(key), Value::Table(table)) => table.get(key).map(|entry| &entry.node),
@@ -109,12 +109,12 @@ impl Node {
         }
     }
 
-    /// What stands at `path`.
+    /// The node at `path`, if there is one.
     pub fn find(&self, path: &[Step]) -> Option<&Node> {
         path.iter().try_fold(self, |node, step| node.step(step))
     }
 
-    /// Where the last step of `path` that exists was written.
+    /// The place of the deepest node that exists on `path`.
     pub fn locate(&self, path: &[Step]) -> Place {
         let mut node = self;
         for step in path {
@@ -124,13 +124,13 @@ impl Node {
         node.place
     }
 
-    /// The whole file.
+    /// The root of a file.
     pub fn from_document(root: &Spanned<DeTable<'_>>) -> Node {
         let place = |span: std::ops::Range<usize>| Place::File(span.start);
         Node { place: Place::File(0), value: convert_table(root.get_ref(), &place) }
     }
 
-    /// From the text of override number `index`.
+    /// The value of the override with this index.
     pub fn from_override(value: &Spanned<DeValue<'_>>, index: usize) -> Node {
         Node::convert(value, &|_| Place::Set(index))
     }

@@ -1,10 +1,10 @@
-//! What is wrong with a scenario, where, what is allowed, and what was probably meant.
+//! Errors in a scenario: what is wrong and where, what is allowed, and what was probably meant.
 
 use super::document::{Node, Place, Step, show_path};
 use airtcp_wire::spelling::{did_you_mean, nearest};
 use std::fmt;
 
-/// Everything wrong that was found at once, in the order of the file.
+/// All mistakes that were found, in the order of the file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub struct ScenarioError {
     pub problems: Vec<Problem>,
@@ -14,7 +14,7 @@ pub struct ScenarioError {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     pub source: Source,
-    /// The key path, for example `link[0].loss.ber`; empty where there is none.
+    /// The key path, for example `link[0].loss.ber`; may be empty.
     pub key: String,
     /// What is wrong, what is allowed, and the nearest spelling.
     pub message: String,
@@ -23,11 +23,11 @@ pub struct Problem {
 /// Where a mistake was made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
-    /// Line and column count from 1; the column counts characters.
+    /// In a file. Lines and columns, in characters, count from 1.
     File { name: String, line: usize, column: usize },
-    /// In a generated text: the key alone gives the place.
+    /// In a generated text, where only the key gives the place.
     Values,
-    /// `--set KEY=VALUE`
+    /// In `--set KEY=VALUE`.
     Override { key: String, value: String },
 }
 
@@ -54,12 +54,12 @@ impl fmt::Display for Problem {
     }
 }
 
-/// `unknown key; did you mean `rate`? allowed: rate, trace, …`
+/// Writes "unknown key `rat`; did you mean `rate`? allowed: rate, trace, …".
 pub(super) fn unknown<'a>(what: &str, name: &str, allowed: impl Iterator<Item = &'a str> + Clone) -> String {
     format!("unknown {what} `{name}`{}", hint_and_list(name, allowed))
 }
 
-/// `; did you mean `rate`? allowed: rate, trace, …`
+/// Writes "; did you mean `rate`? allowed: rate, trace, …".
 pub(super) fn hint_and_list<'a>(name: &str, allowed: impl Iterator<Item = &'a str> + Clone) -> String {
     let nearest = nearest(name, allowed.clone());
     let question = did_you_mean(" ", nearest.as_deref(), "");
@@ -70,7 +70,7 @@ pub(super) fn list<'a>(names: impl Iterator<Item = &'a str>) -> String {
     names.collect::<Vec<_>>().join(", ")
 }
 
-/// Mistakes as they are found, with places still in the document's terms.
+/// Mistakes as they are found: the place in the document, the key path and the message.
 #[derive(Default)]
 pub(super) struct Problems(Vec<(Place, String, String)>);
 
@@ -79,7 +79,7 @@ impl Problems {
         self.0.push((place, show_path(path), message.into()));
     }
 
-    /// At the last step of `path` that was written.
+    /// Reports a mistake at the deepest node that exists on `path`.
     pub fn push_at(&mut self, root: &Node, path: &[Step], message: impl Into<String>) {
         self.push(root.locate(path), path, message);
     }
@@ -89,7 +89,7 @@ impl Problems {
     }
 
     /// # Errors
-    /// If there was any problem.
+    /// There was a problem.
     pub fn into_result(mut self, origin: &Origin<'_>) -> Result<(), ScenarioError> {
         if self.0.is_empty() {
             return Ok(());
@@ -101,7 +101,7 @@ impl Problems {
     }
 }
 
-/// The texts that places refer to.
+/// The texts to which places refer.
 pub(super) struct Origin<'a> {
     /// Empty if the text was generated.
     pub file_name: &'a str,

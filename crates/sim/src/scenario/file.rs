@@ -1,4 +1,4 @@
-//! The scenario as written. Field names are the keys of the TOML file; doc comments become the JSON Schema's.
+//! The scenario as written. Field names are the keys of the TOML file, and doc comments become the JSON Schema's.
 
 use super::measurement::Measurement;
 use super::one_of::OneOf;
@@ -26,14 +26,15 @@ pub struct ScenarioFile {
     pub seeds: u32,
     /// The first seed; the others follow it.
     pub seed: u64,
-    /// Where runs enter the path's recordings: a `trace`, a `log`, a `series` of delays.
+    /// Where runs enter the path's recordings: a `trace`, a `log`, or a `series` of delays.
     pub enter_recordings: EnterRecordings,
     /// Schemes to compare: names, optionally with settings, e.g. "reno:recovery=newreno:rto.min=1s". The first is the
     /// baseline.
     pub schemes: Vec<String>,
     /// TCP stack profile of every scheme that does not name one. `airtcp profiles` lists them.
     pub profile: String,
-    /// Name of the wireless link: its near end is the base station, where schemes place their base-station machine. Absent: the last link.
+    /// Name of the wireless link. Its near end is the base station, where schemes place their base-station machine.
+    /// Absent: the last link.
     pub base_station: Option<String>,
     /// The links in path order, from the sender to the receiver; at least one.
     pub link: Vec<Link>,
@@ -42,7 +43,8 @@ pub struct ScenarioFile {
     /// TCP circuits that carry several flows (paper 000). Absent: none, except those that the scheme `decoupling`
     /// creates per flow.
     pub circuit: Vec<Circuit>,
-    /// What the measurement leaves open that the scenario was fitted to. Absent: nothing. Runs are the same without it.
+    /// What the measurement to which the scenario was fitted leaves open. Absent: nothing. Runs are the same without
+    /// it.
     pub measurement: Option<Measurement>,
 }
 
@@ -79,11 +81,11 @@ pub enum EnterRecordings {
     BySeed,
 }
 
-/// The keys of which a link has exactly one.
+/// A link has exactly one of these keys.
 pub(super) const CAPACITY_KEYS: [&str; 4] = ["rate", "trace", "log", "channel"];
 
-/// Declares the keys of one direction once, for the link itself and for its `reverse` table: serde's `flatten` would
-/// lose the places of mistakes.
+/// Declares the keys of one direction once, for the link itself and for its `reverse` table. With serde's `flatten`,
+/// the places of mistakes would be lost.
 macro_rules! one_direction {
     ($($(#[$attribute:meta])* $key:ident: $type:ty,)*) => {
         /// One hop of the path, in both directions. The keys describe the forward direction; the reverse direction is
@@ -111,7 +113,7 @@ macro_rules! one_direction {
         }
 
         impl Link {
-            /// The way there.
+            /// The keys of the forward direction.
             pub fn forward(&self) -> Way {
                 Way { $($key: self.$key.clone(),)* }
             }
@@ -120,7 +122,7 @@ macro_rules! one_direction {
 }
 
 one_direction! {
-    /// Fixed rate, above zero. Give exactly one of `rate`, `trace`, `log` and `channel`. Absent: as the others say.
+    /// Fixed rate, above zero. Give exactly one of `rate`, `trace`, `log` and `channel`. Absent: another one is given.
     rate: Rate,
     /// Capacity trace in mahimahi's format, relative to the scenario's directory: each line the time in ms at which one
     /// 1500-byte packet may cross. Absent: another one is given.
@@ -129,7 +131,7 @@ one_direction! {
     /// Absent: another one is given.
     log: PathBuf,
     /// A 3G cell: fading channels, and a proportional-fair scheduler among several users. Each run and each direction
-    /// has a cell of its own. Absent: another one is given.
+    /// has its own cell. Absent: another one is given.
     channel: ChannelConfig,
     /// Propagation delay, one way. Absent: zero, or with `log` half of its latency_ms, which is a round trip.
     delay: Dur,
@@ -324,7 +326,8 @@ pub struct Traffic {
     pub on: Option<Dur>,
     /// Of `on-off`: mean length (exponential) of the silent periods. Absent: an error for it.
     pub off: Option<Dur>,
-    /// Of `udp`: rate of the IP packets; absent: an error for it. Of `on-off`: rate while on; absent: as fast as possible.
+    /// Of `udp`: rate of the IP packets; absent: an error for it. Of `on-off`: rate while on; absent: as fast as
+    /// possible.
     pub rate: Option<Rate>,
     /// Of `udp`: length of the IP packet. Default: 1000B.
     pub packet: Option<Bytes>,

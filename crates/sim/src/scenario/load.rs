@@ -1,4 +1,4 @@
-//! A scenario file's way to what runs: text → document → overrides → typed → resolved.
+//! Reads a scenario file in steps: text → document → overrides → typed → resolved.
 
 use super::document::{Node, Place, Step, Value};
 use super::error::{self, Origin, Problem, Problems, ScenarioError};
@@ -17,15 +17,15 @@ pub const DEFAULT: &str = include_str!("../../../../scenarios/default.toml");
 impl Scenario {
     /// Reads a scenario.
     ///
-    /// `file_name` is what errors call the text. Paths in it are relative to `folder`, the one that the file lies in;
-    /// paths in overrides are relative to the current directory. Each of the `overrides` is a key and a value as in
-    /// `--set key=value`: they are applied in their order, as if the file had been edited. A key is a dotted path in
-    /// which a link or a flow is called by its name or its number from 0, and `link.` may be left out before a name:
-    /// `duration`, `wireless.loss.ber`, `link.0.rate`, `flow.main.count`. A value is read as TOML, or else is text.
+    /// Errors call the text `file_name`. Paths in it are relative to `folder`, the file's own; paths in overrides are
+    /// relative to the current directory. Each of the `overrides` is a key and a value as in `--set key=value`. They
+    /// are applied in order, as if the file had been edited. A key is a dotted path in which a link or a flow goes by
+    /// its name or its number from 0, and `link.` may be left out in front of a name: `duration`, `wireless.loss.ber`,
+    /// `link.0.rate`, `flow.main.count`. A value is read as TOML; what is not TOML is text.
     ///
     /// # Errors
-    /// [`ScenarioError`] with all that is wrong, as far as one mistake does not hide another. Its `Display` has a line
-    /// for each: `lossy.toml:7:1: link[0].rat: unknown key; did you mean `rate`? allowed: …`
+    /// [`ScenarioError`] with all mistakes that do not hide behind others. Its `Display` has a line for each:
+    /// `lossy.toml:7:1: link[0].rat: unknown key; did you mean `rate`? allowed: …`
     pub fn load(
         text: &str,
         file_name: &str,
@@ -44,17 +44,11 @@ impl Scenario {
     }
 }
 
-pub(super) fn read(
-    text: &str,
-    file_name: &str,
-    folder: &Path,
-    overrides: &[(String, String)],
-    controllers: &Controllers,
-    files: &mut Files,
-) -> Result<Scenario, ScenarioError> {
+pub(super) fn read(recipe: &mut Recipe) -> Result<Scenario, ScenarioError> {
+    let Recipe { text, file_name, folder, overrides, controllers, files } = recipe;
     let mut problems = Problems::default();
     let written = written(text, overrides, &mut problems);
-    let default_name = match Path::new(file_name).file_stem() {
+    let default_name = match Path::new(&*file_name).file_stem() {
         Some(stem) => stem.to_string_lossy(),
         None => "scenario".into(),
     };
@@ -68,7 +62,7 @@ pub(super) fn read(
     Ok(scenario.expect("what cannot be read is a problem"))
 }
 
-/// What stands beside the document.
+/// What a scenario is resolved with, besides its document.
 struct Source<'a> {
     folder: &'a Path,
     default_name: &'a str,
@@ -89,7 +83,7 @@ impl Source<'_> {
         resolve::resolve(written, root, &mut files, self.default_name, &mut check)
     }
 
-    /// Each reading of the measurement must be a scenario, too.
+    /// Checks that each reading of the measurement gives a scenario, too.
     fn try_readings(
         &mut self,
         root: &Node,
@@ -138,14 +132,14 @@ impl Source<'_> {
     }
 }
 
-/// The document after the overrides, and what it says.
+/// The document after the overrides, and its typed form.
 fn written(
     text: &str,
     overrides: &[(String, String)],
     problems: &mut Problems,
 ) -> Option<(Node, ScenarioFile)> {
     let (document, errors) = DeTable::parse_recoverable(text);
-    // What follows a mistake on its line is mostly its consequence.
+    // Further errors on a line are mostly consequences of the first.
     let line = |error: &toml::de::Error| error.span().map(|span| text[..span.start].matches('\n').count());
     let mut last_line = None;
     for error in errors {
@@ -165,6 +159,6 @@ fn written(
         return None;
     }
     let written: ScenarioFile = reader::read(&root, overrides, problems)?;
-    // What a misspelt key was meant to say would be missed.
+    // Resolving would miss what a misspelt key was meant to set.
     problems.is_empty().then_some((root, written))
 }

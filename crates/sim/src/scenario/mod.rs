@@ -1,7 +1,8 @@
 //! The scenario: a path, its flows, the schemes to compare, duration and seeds.
 //!
-//! [`file`](mod@file) is what people write, [`model`] what runs; [`Scenario::load`] leads from one to the other and
-//! [`Scenario::to_toml`] back. A [`Recipe`] is read again with other values, or elsewhere. `schema` describes the file to editors.
+//! [`file`](mod@file) is what people write, [`model`] what runs. [`Scenario::load`] turns the first into the second,
+//! and [`Scenario::to_toml`] turns it back. A [`Recipe`] can be read again with other values, or elsewhere. [`schema`]
+//! describes the file to editors.
 
 mod document;
 mod error;

@@ -1,7 +1,7 @@
-//! What runs: the scenario after defaults are filled in, names are resolved and files are read. The engine builds
-//! its parts from this and from nothing else; it opens no file.
+//! The scenario that runs: with defaults filled in, names resolved and files read. The engine builds its parts from
+//! this and from nothing else; it opens no file.
 
-pub use super::file::{EnterRecordings, Protected};
+pub use super::file::{EnterRecordings, Fec, FlowDirection as Direction, Protected};
 pub use super::measurement::Measurement;
 pub use airtcp_proto::path::Loss;
 pub use airtcp_proto::path::jitter::Distribution;
@@ -39,7 +39,7 @@ pub struct Scenario {
     pub flows: Vec<Flow>,
     /// Trunks.
     pub circuits: Vec<Circuit>,
-    /// Of no run's concern.
+    /// Runs ignore it.
     pub measurement: Option<Measurement>,
 }
 
@@ -48,9 +48,9 @@ pub struct Scenario {
 pub struct Circuit {
     /// Unique.
     pub name: String,
-    /// Has a circuit's configuration.
+    /// A scheme that has a circuit.
     pub scheme: String,
-    /// Of its flows, all of them.
+    /// The direction of all its flows.
     pub direction: Direction,
     /// Each flow is in one circuit at most, and crosses all of its links.
     pub flows: Vec<usize>,
@@ -66,7 +66,7 @@ pub struct Link {
     pub name: String,
     pub forward: Side,
     pub reverse: Side,
-    /// Nothing crosses in either direction: both draw from the same chance.
+    /// Outages strike both directions at once: both draw from the same chance.
     pub outages: Option<Outages>,
 }
 
@@ -79,30 +79,31 @@ pub struct Side {
     pub jitter: Option<Jitter>,
     pub spikes: Option<Spikes>,
     pub loss: Loss,
+    /// None of its three numbers is zero.
     pub fec: Option<Fec>,
     pub arq: Option<Arq>,
     pub queue: Queue,
 }
 
-/// How fast the link sends.
+/// How fast one direction sends.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Capacity {
     /// Above zero.
     Fixed(Rate),
     Trace {
-        /// As written in the scenario, here and below.
+        /// As written in the scenario. Logs have it, too.
         path: PathBuf,
         trace: Trace,
     },
     Log {
         path: PathBuf,
         log: RateLog,
-        /// Half of the log's latency at the time, which is a round trip, adds to this direction's `delay`.
+        /// Does the log's latency at the time, a round trip, add half of it to this direction's `delay`?
         latency: bool,
     },
     Channel {
         config: ChannelConfig,
-        /// Roughly what it gives.
+        /// A rough estimate.
         mean_rate: Rate,
     },
 }
@@ -112,20 +113,20 @@ pub enum Capacity {
 pub struct Jitter {
     #[serde(flatten)]
     pub distribution: Distribution,
-    /// Whether a packet may overtake the one before it. Otherwise it waits for it.
+    /// May a packet overtake the one before it? If not, it waits for it.
     pub overtaking: bool,
     /// When the variation starts.
     pub start: Dur,
 }
 
-/// When something that lasts `length` happens. Both kinds of times may be given.
+/// When something happens that lasts `length`. Several kinds of times may be given.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Episodes {
     /// Given start times, in order.
     pub at: Vec<Dur>,
     /// Random ones: mean time from the end of one to the start of the next (exponential).
     pub every: Option<Dur>,
-    /// One at each multiple of this, from the first on.
+    /// Regular ones: at each multiple of this, from the first on.
     pub period: Option<Dur>,
     pub length: Dur,
 }
@@ -143,19 +144,8 @@ pub struct Spikes {
 pub struct Outages {
     #[serde(flatten)]
     pub when: Episodes,
-    /// What waits in the queue and is on its way when it begins is lost. Otherwise it waits.
+    /// Is what is in the queue or on its way when an outage begins lost? If not, it waits.
     pub handoff: bool,
-}
-
-/// Forward error correction: in a block, half as many symbols as there is parity may be wrong.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Fec {
-    /// None of the three is zero.
-    pub symbol_bits: u32,
-    pub data_symbols: u32,
-    pub parity_symbols: u32,
-    /// Absent: all packets are protected.
-    pub only: Option<Protected>,
 }
 
 /// Local retransmission.
@@ -173,7 +163,7 @@ pub struct Arq {
 /// The queue in front of a link.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Queue {
-    /// Room for packets or bytes is given; where both are, both hold.
+    /// Limited in packets, in bytes, or in both.
     #[serde(flatten)]
     pub room: Room,
     #[serde(flatten)]
@@ -187,7 +177,7 @@ pub struct Flow {
     pub name: String,
     /// At least 1.
     pub count: u32,
-    /// Always this scheme; absent: the scheme that is compared.
+    /// Absent: the scheme that is compared.
     pub scheme: Option<String>,
     pub traffic: Traffic,
     pub start: Dur,
@@ -200,16 +190,8 @@ pub struct Flow {
     pub enter: usize,
     /// Index of the last link it crosses in path order; not below `enter`.
     pub leave: usize,
-    /// Does it count in the results' table?
+    /// Are its results reported?
     pub measure: bool,
-}
-
-/// Which way the data goes: with the path order or against it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Direction {
-    Forward,
-    Reverse,
 }
 
 /// What the application sends.
@@ -220,25 +202,25 @@ pub enum Traffic {
     Unlimited,
     /// One transfer.
     Bytes { size: Bytes },
-    /// Bursts and silence of exponential length.
+    /// Alternating bursts and silence of exponential length.
     OnOff {
         on: Dur,
         off: Dur,
-        /// While on; absent: as fast as it can.
+        /// Rate while on; absent: as fast as possible.
         rate: Option<Rate>,
     },
-    /// Short transfers, each on a connection of its own.
+    /// Short transfers, each on its own connection.
     Poisson {
         /// Mean time between two arrivals.
         interval: Dur,
-        /// Mean transfer.
+        /// Mean size of a transfer.
         size: Bytes,
         /// Are sizes exponential, or all the same?
         exponential: bool,
     },
     /// Constant-rate datagrams without congestion control.
     Udp {
-        /// On the wire.
+        /// Rate of the IP packets.
         rate: Rate,
         /// Length of the IP packet.
         packet: Bytes,
@@ -246,7 +228,7 @@ pub enum Traffic {
 }
 
 impl Capacity {
-    /// Averaged over the whole trace or log; of a channel a rough figure.
+    /// Mean rate of the whole trace or log; for a channel, a rough estimate.
     pub fn mean_rate(&self) -> Rate {
         match self {
             Capacity::Fixed(rate) => *rate,
@@ -284,9 +266,16 @@ impl Side {
 }
 
 impl Link {
-    /// Both directions alike.
+    /// A link whose two directions are the same.
     pub fn symmetric(name: &str, side: Side) -> Link {
         Link { name: name.to_owned(), reverse: side.clone(), forward: side, outages: None }
+    }
+
+    pub fn side(&self, direction: Direction) -> &Side {
+        match direction {
+            Direction::Forward => &self.forward,
+            Direction::Reverse => &self.reverse,
+        }
     }
 }
 
@@ -329,10 +318,5 @@ impl Scenario {
             circuits: Vec::new(),
             measurement: None,
         }
-    }
-
-    /// The sum of the propagation delays from end to end and back.
-    pub fn base_rtt(&self) -> Dur {
-        self.links.iter().fold(Dur::ZERO, |sum, link| sum + link.forward.delay + link.reverse.delay)
     }
 }

@@ -1,5 +1,5 @@
-//! Tables that are one of several kinds, as written: how they are documented, and which kind it is. The values wait for
-//! `resolve`, which knows whose keys they are.
+//! Tables that are one of several kinds, as written. Only the kind is read here; `resolve` reads the other keys, which
+//! depend on it.
 
 use airtcp_proto::choice::{Choice, Kind};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -11,7 +11,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
 
-/// A table of one of the kinds of `C`.
+/// A table that is one of the kinds of `C`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OneOf<C> {
     /// One of [`Choice::NAMES`].
@@ -20,7 +20,7 @@ pub struct OneOf<C> {
 }
 
 impl<C: Choice> OneOf<C> {
-    /// If one kind is meant where nothing is said.
+    /// The kind that applies where none is given, if there is one.
     pub fn unsaid() -> Option<OneOf<C>> {
         C::DEFAULT.map(|name| OneOf { name, choice: PhantomData })
     }
@@ -58,7 +58,7 @@ impl<'de, C: Choice> Visitor<'de> for TableVisitor<C> {
     }
 }
 
-/// The value of the key that says which kind it is.
+/// The value of the key that names the kind.
 struct Name<C>(OneOf<C>);
 
 impl<'de, C: Choice> Deserialize<'de> for Name<C> {
@@ -129,14 +129,14 @@ impl<C: Choice> JsonSchema for Name<C> {
     }
 }
 
-/// What is documented of `key`: what the kinds that have it say of it, each thing once.
+/// The documentation of `key`: what each kind that has the key says of it. What several say is said once.
 fn of_kinds(key: &str, kinds: &[(&str, Schema)]) -> Option<Value> {
     let mut property: Option<Map<String, Value>> = None;
     let mut says: Vec<(String, Vec<String>)> = Vec::new();
     for (name, schema) in kinds {
         let Some(of_kind) = schema.get("properties").and_then(|all| all.get(key)) else { continue };
         let mut of_kind = of_kind.as_object()?.clone();
-        let text = explained(&mut of_kind, is_required(schema, key));
+        let text = explained(&mut of_kind, required_keys(schema).any(|required| required == key));
         property.get_or_insert(of_kind);
         match says.iter_mut().find(|(said, _)| *said == text) {
             Some((_, names)) => names.push(format!("`{name}`")),
@@ -149,11 +149,11 @@ fn of_kinds(key: &str, kinds: &[(&str, Schema)]) -> Option<Value> {
     Some(property.into())
 }
 
-fn is_required(schema: &Schema, key: &str) -> bool {
-    schema.get("required").and_then(Value::as_array).is_some_and(|keys| keys.contains(&key.into()))
+pub(super) fn required_keys(schema: &Schema) -> impl Iterator<Item = &str> {
+    schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
 }
 
-/// The doc comment, and the default, which leaves the property: it is one kind's.
+/// The doc comment with the default, which it removes from the property since it applies to one kind only.
 fn explained(property: &mut Map<String, Value>, is_required: bool) -> String {
     let text = property.get("description").and_then(Value::as_str).unwrap_or_default();
     let mut initial = text.chars();
@@ -170,7 +170,7 @@ fn explained(property: &mut Map<String, Value>, is_required: bool) -> String {
     text
 }
 
-/// `a`, `b` and `c`.
+/// Writes "`a`, `b` and `c`".
 fn enumerated(names: &[String]) -> String {
     match names {
         [first @ .., last] if !first.is_empty() => format!("{} and {last}", first.join(", ")),

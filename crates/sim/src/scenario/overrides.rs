@@ -1,4 +1,4 @@
-//! `--set key=value`, applied to the document before it is typed, so that it is exactly like editing the file.
+//! `--set key=value`, applied to the document before it is typed: it does exactly what editing the file would.
 
 use super::document::{Entry, Node, Place, Table, Value};
 use super::error::{Problems, hint_and_list, unknown};
@@ -7,10 +7,10 @@ use toml::de::DeValue;
 
 /// Applies override number `index`.
 ///
-/// A key is a dotted path, in which a link or a flow is called by its name or its number from 0: `duration`,
-/// `link.wireless.loss.ber`, `link.0.rate`, `flow[1].count`. A path whose first word is a link's name is short for
-/// that link: `wireless.loss.ber`. A value is read as TOML; what is no TOML is text, so quotes can be left out.
-/// Giving one of a link's `rate`, `trace` and `log` takes the others away.
+/// A key is a dotted path in which a link or a flow goes by its name or its number from 0: `duration`,
+/// `link.wireless.loss.ber`, `link.0.rate`, `flow[1].count`. In front of a link's name, `link.` may be left out:
+/// `wireless.loss.ber`. A value is read as TOML; what is not TOML is text, so quotes can be left out. Setting one of a
+/// link's `rate`, `trace`, `log` and `channel` removes the others.
 pub(super) fn apply(root: &mut Node, index: usize, key: &str, value: &str, problems: &mut Problems) {
     let result = steps(root, key).and_then(|steps| {
         let node = parse_value(value, index);
@@ -28,7 +28,7 @@ fn parse_value(text: &str, index: usize) -> Node {
     }
 }
 
-/// The path's words, with `link.` put before a link's name and `flow[1]` split.
+/// Splits a path into its words, `flow[1]` into two, and puts `link` in front of a link's name.
 fn steps(root: &Node, key: &str) -> Result<Vec<String>, String> {
     let mut steps: Vec<String> = Vec::new();
     for word in key.split('.') {
@@ -43,7 +43,7 @@ fn steps(root: &Node, key: &str) -> Result<Vec<String>, String> {
     }
     const LISTS: [&str; 3] = ["link", "flow", "circuit"];
     if steps.len() > 1 && !LISTS.contains(&steps[0].as_str()) {
-        let links = link_names(root);
+        let links = names_in(root, "link");
         if !links.contains(&steps[0]) {
             let known = LISTS.into_iter().chain(links.iter().map(String::as_str));
             return Err(unknown("link", &steps[0], known));
@@ -53,15 +53,16 @@ fn steps(root: &Node, key: &str) -> Result<Vec<String>, String> {
     Ok(steps)
 }
 
-fn link_names(root: &Node) -> Vec<String> {
-    match root.get("link").map(|node| &node.value) {
-        Some(Value::List(list)) => names("link", list),
+/// The names of the document's links, flows or circuits.
+pub(super) fn names_in(root: &Node, key: &str) -> Vec<String> {
+    match root.get(key).map(|node| &node.value) {
+        Some(Value::List(list)) => names(key, list),
         _ => Vec::new(),
     }
 }
 
-/// What the elements of the list `key` are called: by their `name`, else by key and number.
-pub(super) fn names(key: &str, list: &[Node]) -> Vec<String> {
+/// The names of the elements of the list `key`: their `name`, or else the key and their number.
+fn names(key: &str, list: &[Node]) -> Vec<String> {
     let name = |(index, node): (usize, &Node)| {
         let given = node.get("name").and_then(|name| name.value.as_text()).filter(|name| !name.is_empty());
         given.map_or_else(|| format!("{key}{index}"), str::to_owned)
@@ -69,7 +70,7 @@ pub(super) fn names(key: &str, list: &[Node]) -> Vec<String> {
     list.iter().enumerate().map(name).collect()
 }
 
-/// Walks down `steps`, making tables that are missing, and puts `node` there.
+/// Puts `node` at the end of `steps`, and creates the tables that are missing on the way.
 fn insert(root: &mut Node, steps: &[String], node: Node, index: usize) -> Result<(), String> {
     let (last, parents) = steps.split_last().ok_or("the key is empty")?;
     let mut at = root;
@@ -109,7 +110,7 @@ fn descend<'a>(node: &'a mut Node, key: &str, step: &str, index: usize) -> Resul
     }
 }
 
-/// The element of the list `key` that is called `word`.
+/// Finds the element of the list `key` with the name or number `word`.
 fn find(list: &[Node], key: &str, word: &str) -> Result<usize, String> {
     let names = names(key, list);
     let by_number = || word.parse().ok().filter(|&index: &usize| index < list.len());
@@ -119,7 +120,7 @@ fn find(list: &[Node], key: &str, word: &str) -> Result<usize, String> {
     })
 }
 
-/// A document without flows has one, which overrides may change: `flow.main`.
+/// Gives a document without flows the flow `main`, which overrides may then change.
 pub(super) fn imply_flow(root: &mut Node) {
     let implied = |value| Node { place: Place::Implied, value };
     let name = Entry { key_place: Place::Implied, node: implied(Value::Text("main".to_owned())) };

@@ -1,5 +1,5 @@
-//! Types the document: a serde deserializer over [`Node`]s that knows, for every mistake, the place, the key path and
-//! what is allowed. serde's own answer stops at the first mistake and knows no places once `flatten` is used.
+//! Types the document: a serde deserializer over [`Node`]s that reports every mistake with its place, its key path and
+//! what is allowed. serde itself stops at the first mistake, and loses places where `flatten` is used.
 
 use super::document::{Entry, Node, Place, Step, Value, show_path};
 use super::error::{Problems, hint_and_list};
@@ -9,7 +9,8 @@ use std::cell::RefCell;
 use std::collections::btree_map;
 use std::fmt;
 
-/// Reads `T` from the document. `None` if `problems` says why not; unknown keys are problems, too, but not in the way.
+/// Reads `T` from the document. Returns `None` if it cannot, and adds to `problems` why. Unknown keys are reported,
+/// too, but do not prevent the result.
 pub(super) fn read<T: for<'de> Deserialize<'de>>(
     root: &Node,
     overrides: &[(String, String)],
@@ -19,7 +20,7 @@ pub(super) fn read<T: for<'de> Deserialize<'de>>(
     read_at(root, &[], overrides, problems, all).ok()
 }
 
-/// Reads from `node`, which stands at `path`, as `read` does. Keys that it does not know are another's.
+/// Reads from `node`, whose path is `path`. Unknown keys are not reported: they belong to another reader.
 pub(super) fn read_at<T>(
     node: &Node,
     path: &[Step],
@@ -28,15 +29,15 @@ pub(super) fn read_at<T>(
     read: impl FnOnce(Reader<'_>) -> Result<T, Stop>,
 ) -> Result<T, Stop> {
     let sink = RefCell::new(std::mem::take(problems));
-    let context = Context { overrides, sink: &sink, path: RefCell::new(path.to_vec()) };
+    let context = Context { overrides, sink, path: RefCell::new(path.to_vec()) };
     let result = read(Reader { node, context: &context, is_whole: false });
-    *problems = sink.into_inner();
+    *problems = context.sink.into_inner();
     result
 }
 
 struct Context<'a> {
     overrides: &'a [(String, String)],
-    sink: &'a RefCell<Problems>,
+    sink: RefCell<Problems>,
     path: RefCell<Vec<Step>>,
 }
 
@@ -44,16 +45,18 @@ struct Context<'a> {
 pub(super) struct Reader<'a> {
     node: &'a Node,
     context: &'a Context<'a>,
-    /// Keys that are unknown are mistakes.
+    /// Are unknown keys mistakes?
     is_whole: bool,
 }
 
-/// Why reading stops: a message without a place yet, or a problem that has been noted.
+/// Why reading stops.
 #[derive(Debug)]
 pub(super) enum Stop {
+    /// A message that has no place yet.
     Message(String),
-    /// A key.
+    /// A key is missing.
     Missing(&'static str),
+    /// A problem that has been reported.
     Noted,
 }
 
@@ -94,7 +97,7 @@ impl<'a> Reader<'a> {
         Err(self.note(self.node.place, format!("expected {what}, found {found}")))
     }
 
-    /// Gives a message its place.
+    /// Reports a message at the current place.
     fn settle<T>(&self, result: Result<T, Stop>) -> Result<T, Stop> {
         result.map_err(|stop| match stop {
             Stop::Noted => Stop::Noted,
@@ -109,7 +112,7 @@ impl<'a> Reader<'a> {
         result
     }
 
-    /// The text, or, of an override, what was written whatever TOML took it for.
+    /// The text. For an override, this is what was written, whatever it means in TOML.
     fn text(&self) -> Option<&'a str> {
         match (&self.node.value, self.node.place) {
             (Value::Text(text), _) => Some(text),
@@ -234,7 +237,7 @@ impl<'de, 'a> Deserializer<'de> for Reader<'a> {
         let misspelt = self.is_whole && self.note_unknown_keys(fields);
         let result = self.deserialize_entries(visitor, |key| fields.contains(&key));
         match result {
-            // A key that is missing is most likely the one that is misspelt.
+            // The missing key is most likely the misspelt one.
             Err(Stop::Message(_) | Stop::Missing(_)) if misspelt => Err(Stop::Noted),
             Err(Stop::Missing(key)) if !self.is_whole => Err(Stop::Missing(key)),
             result => self.settle(result),

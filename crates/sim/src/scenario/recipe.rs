@@ -1,4 +1,4 @@
-//! What a scenario is read from, kept so that it can be read again: with other values, or on another machine.
+//! The source of a scenario, kept so that it can be read again: with other values, or on another machine.
 
 use super::error::ScenarioError;
 use super::load;
@@ -15,16 +15,16 @@ use std::sync::Arc;
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Recipe {
     pub text: String,
-    /// The text's name in errors; empty if it was not written by hand.
+    /// The text's name in errors; empty if it was generated.
     pub file_name: String,
-    /// Where the text's relative paths start. Those in overrides start in the current directory.
+    /// The folder to which paths in the text are relative. Those in overrides are relative to the current directory.
     pub folder: PathBuf,
     /// See [`Scenario::load`].
     pub overrides: Vec<(String, String)>,
-    /// Where its schemes may find congestion controls beside those of the registry.
+    /// Congestion controls that its schemes may name besides those of the registry.
     #[serde(skip)]
     pub controllers: Controllers,
-    files: Files,
+    pub(super) files: Files,
 }
 
 impl Recipe {
@@ -39,28 +39,27 @@ impl Recipe {
         }
     }
 
-    /// Of the scenario that runs where none is named.
+    /// The recipe of the scenario that runs where none is named.
     pub fn built_in(overrides: &[(String, String)]) -> Recipe {
         Recipe::new(load::DEFAULT, "default.toml", Path::new(""), overrides)
     }
 
-    /// Each file that the scenario names is read once; reading the recipe again gives its content at that time.
+    /// Reads the scenario. Each file that it names is read only once: reading the recipe again finds the same content.
     ///
     /// # Errors
     /// As [`Scenario::load`].
     pub fn read(&mut self) -> Result<Scenario, ScenarioError> {
-        let Recipe { text, file_name, folder, overrides, controllers, files } = self;
-        load::read(text, file_name, folder, overrides, controllers, files)
+        load::read(self)
     }
 }
 
-/// Texts by the paths at which they were found.
+/// Texts, by the paths at which they were found.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Files(BTreeMap<PathBuf, Arc<str>>);
 
 impl Files {
     /// # Errors
-    /// If the file cannot be read as UTF-8 and was not read before.
+    /// The file was not read before and cannot be read as UTF-8.
     pub fn read(&mut self, place: &Path) -> io::Result<Arc<str>> {
         if let Some(text) = self.0.get(place) {
             return Ok(text.clone());

@@ -1,18 +1,19 @@
-//! What a flow's path holds, and the receiver that goes with it.
+//! The data that a flow's path holds, and the receive buffer that it calls for.
 
-use super::model::{Direction, Flow, Room, Scenario};
+use super::model::{Flow, Room, Scenario};
 use airtcp_proto::cc::Controllers;
 use airtcp_proto::scheme::{Scheme, SchemeError};
 use airtcp_wire::{Bytes, Dur, Rate};
 use std::sync::Arc;
 
-/// A hole may stay open for two round trips without a full receive window, and Linux keeps half of the buffer for itself.
+/// A hole may stay open for two round trips without filling the receive window, and Linux keeps half of the buffer for
+/// itself.
 const BUFFER_PER_BYTE_HELD: u64 = 4;
-const FULL_PACKET_BYTES: u64 = 1500;
+pub(super) const FULL_PACKET_BYTES: u64 = 1500;
 
 impl Scenario {
-    /// The scheme of `flow`: its own, or else the `compared` one. Where the scheme does not say with what buffer its receivers
-    /// begin, it depends on what the path holds: a buffer that grows from what Linux gives it may limit the sender while a
+    /// The scheme of `flow`: its own, or else the `compared` one. Unless the scheme sets the initial receive buffer,
+    /// its size follows from what the path holds: a buffer that has to grow as on Linux may limit the sender while a
     /// hole stays open.
     ///
     /// # Errors
@@ -32,15 +33,10 @@ impl Scenario {
         Ok(Arc::new(scheme))
     }
 
-    /// What is under way when `flow` fills its path, queues included.
+    /// Bytes under way when `flow` fills its path, queues included.
     fn bytes_held_for(&self, flow: &Flow) -> u64 {
         let crossed = &self.links[flow.enter..=flow.leave];
-        let sides = || {
-            crossed.iter().map(|link| match flow.direction {
-                Direction::Forward => &link.forward,
-                Direction::Reverse => &link.reverse,
-            })
-        };
+        let sides = || crossed.iter().map(|link| link.side(flow.direction));
         let round_trip =
             crossed.iter().fold(Dur::ZERO, |sum, link| sum + link.forward.delay + link.reverse.delay);
         let slowest = sides().map(|side| side.capacity.mean_rate()).min().unwrap_or(Rate(0));

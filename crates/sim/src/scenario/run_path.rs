@@ -1,16 +1,17 @@
-//! The path as one run meets it: with the queue that its scheme brings along, and recordings from where it enters them.
+//! The path as one run meets it: with the queue that the scheme brings along, and with recordings that start where the
+//! seed says.
 
 use super::model::{Capacity, Distribution, EnterRecordings, Queue, Room, Scenario, Side};
 use airtcp_proto::scheme::Scheme;
 use airtcp_wire::Dur;
 use std::borrow::Cow;
 
-/// 2⁶⁴ over the golden ratio: its multiples, without what is above 2⁶⁴, lie evenly, however many there are.
+/// 2⁶⁴ over the golden ratio: any number of its multiples modulo 2⁶⁴ are spread evenly.
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
 impl Scenario {
-    /// With the scheme's queue in front of the wireless link, on the way there; as long as the one that it replaces,
-    /// but for a discipline with a length of its own.
+    /// The scenario with the scheme's queue, if it has one, in front of the wireless link's forward direction. The
+    /// queue has the room of the one that it replaces, unless its discipline has a default of its own.
     pub fn for_scheme(&self, scheme: &Scheme) -> Cow<'_, Scenario> {
         let Some(queue) = scheme.queue else { return Cow::Borrowed(self) };
         let mut with_queue = self.clone();
@@ -24,7 +25,7 @@ impl Scenario {
         Cow::Owned(with_queue)
     }
 
-    /// The scenario with its recordings begun where the run with this seed enters them.
+    /// The scenario with its recordings starting where the run with this seed enters them.
     pub fn for_seed(&self, seed: u64) -> Cow<'_, Scenario> {
         let share = seed.wrapping_mul(GOLDEN);
         if self.enter_recordings == EnterRecordings::AtStart || share == 0 {
@@ -41,12 +42,12 @@ impl Scenario {
     }
 }
 
-/// So many 2⁶⁴ths of it.
+/// `share` 2⁶⁴ths of `whole`.
 fn part(whole: u64, share: u64) -> u64 {
     ((u128::from(whole) * u128::from(share)) >> 64) as u64
 }
 
-/// Of the longest recording of a side; zero without one.
+/// Length of a side's longest recording; zero if it has none.
 fn period(side: &Side) -> Dur {
     let capacity = match &side.capacity {
         Capacity::Trace { trace, .. } => trace.period(),

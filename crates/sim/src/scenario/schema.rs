@@ -11,7 +11,7 @@ pub fn schema() -> Value {
     schema
 }
 
-/// TOML has no null: a key is given or absent.
+/// Removes null, which TOML lacks: a key is given or absent.
 fn without_null(value: &mut Value) {
     match value {
         Value::Object(map) => {
@@ -37,7 +37,7 @@ fn is_null(option: &Value) -> bool {
     *option == Value::Null || *option == "null" || option.get("type").is_some_and(|kind| kind == "null")
 }
 
-/// A choice of one is no choice.
+/// Replaces a choice of one by its only option.
 fn unwrap_single(map: &mut serde_json::Map<String, Value>) {
     if let Some([only]) = map.get("type").and_then(Value::as_array).map(Vec::as_slice) {
         map["type"] = only.clone();

@@ -1,20 +1,20 @@
-//! Files that a scenario names, and scenarios themselves: text of bounded size, wherever the path came from.
+//! Reads scenarios and the files that they name: text of bounded size, whatever the path.
 
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-/// The longest file that is read, in bytes: an hour of a link that delivers five packets each ms fits.
+/// Length of the longest file that is read, in bytes. The trace of an hour with five packets a millisecond fits.
 const MOST: u64 = 256 << 20;
 
-/// Reads a file. Neither a device nor a pipe is opened, which could be read without end.
+/// Reads a file. Devices and pipes, which may never end, are not opened.
 ///
 /// # Errors
-/// The file is not there, may not be read, is no regular file, is too long, or not UTF-8.
+/// The file does not exist, may not be read, is not a regular file, is too long, or is not UTF-8.
 pub fn read(place: &Path) -> io::Result<String> {
     regular(&std::fs::metadata(place)?)?;
     let file = File::open(place)?;
-    // It may have been exchanged meanwhile.
+    // The file may have been replaced in the meantime.
     regular(&file.metadata()?)?;
     let mut text = String::new();
     file.take(MOST + 1).read_to_string(&mut text)?;

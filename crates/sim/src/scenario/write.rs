@@ -1,4 +1,4 @@
-//! The scenario in full, as a file that can be read again.
+//! Writes a scenario in full, as a file that can be read again.
 
 use super::file::CAPACITY_KEYS;
 use super::model::{
@@ -11,8 +11,8 @@ use std::collections::BTreeMap;
 use std::fmt::Display;
 
 impl Scenario {
-    /// The scenario as TOML with every default written out. Reading it back gives the same scenario, provided that it
-    /// was read from a file and that the files which it names are found from the same folder.
+    /// The scenario as TOML with all defaults written out. Reading it back gives the same scenario, provided that it
+    /// was read from a file and that the files that it names are found from the same folder.
     pub fn to_toml(&self) -> String {
         let keys = ScenarioKeys {
             name: &self.name,
@@ -124,7 +124,7 @@ struct FlowKeys<'a> {
     traffic: &'a Traffic,
 }
 
-/// With a log whose latency counts, no `delay` was given, neither there nor where it would be inherited from.
+/// Where a log's latency counts, no `delay` was given, neither for that direction nor for the one it inherits from.
 fn link_keys(link: &Link) -> LinkKeys<'_> {
     let uses_latency = |side: &Side| matches!(side.capacity, Capacity::Log { latency: true, .. });
     let back_only = uses_latency(&link.reverse);
@@ -136,7 +136,7 @@ fn link_keys(link: &Link) -> LinkKeys<'_> {
     }
 }
 
-/// Protection that would be `inherited` is switched off where there is none.
+/// Where a direction has no protection but would inherit some, writes protection that is switched off.
 fn way_keys<'a>(side: &'a Side, inherited: &Side, with_delay: bool) -> WayKeys<'a> {
     WayKeys {
         capacity: BTreeMap::from([capacity_key(&side.capacity)]),

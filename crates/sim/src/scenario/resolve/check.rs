@@ -1,22 +1,21 @@
-//! Walks the document beside its typed form, so that a mistake in meaning has its place, too.
+//! Follows the document alongside its typed form, so that errors of meaning have a place, too.
 
 use crate::scenario::document::{Node, Place, Step};
 use crate::scenario::error::{Problems, list};
-use crate::scenario::one_of::OneOf;
+use crate::scenario::one_of::{OneOf, required_keys};
 use crate::scenario::reader::{Reader, Stop, read_at};
 use airtcp_proto::cc::Controllers;
 use airtcp_proto::choice::{Choice, Fault, Faults, keys_of};
 use airtcp_wire::Dur;
 use schemars::SchemaGenerator;
 use serde::Deserialize;
-use serde_json::Value;
 
-/// Where in the document the checks are, and what they found.
+/// The current place in the document, and the problems found so far.
 pub(crate) struct Check<'a> {
     root: &'a Node,
     path: Vec<Step>,
     overrides: &'a [(String, String)],
-    /// Where schemes find their congestion control.
+    /// The congestion controls that schemes may name besides those of the registry.
     pub controllers: &'a Controllers,
     problems: &'a mut Problems,
 }
@@ -43,7 +42,7 @@ impl<'a> Check<'a> {
         Check { root, path: Vec::new(), overrides, controllers, problems }
     }
 
-    /// The current table: its kind with the kind's keys, and the keys that all kinds have.
+    /// Reads the current table: its kind with that kind's keys, and the keys that all kinds have.
     pub fn one_of<C: Choice>(&mut self, written: &OneOf<C>) -> Option<(C, C::Common)> {
         let kind = written.kind();
         self.only(kind.name, &[&[C::KEY], (kind.keys)(), keys_of::<C::Common>()].concat());
@@ -53,13 +52,7 @@ impl<'a> Check<'a> {
         let own = self.read(node, |reader| C::read(kind.name, reader));
         if let Err(Stop::Missing(_)) = own {
             let schema = (kind.schema)(&mut SchemaGenerator::default());
-            for key in schema
-                .get("required")
-                .and_then(Value::as_array)
-                .into_iter()
-                .flatten()
-                .filter_map(Value::as_str)
-            {
+            for key in required_keys(&schema) {
                 self.required(key, node.get(key), kind.name);
             }
         }
@@ -74,7 +67,7 @@ impl<'a> Check<'a> {
         read_at(node, &self.path, self.overrides, self.problems, read)
     }
 
-    /// Of the keys of the current table.
+    /// Reports faults in the current table.
     pub fn refuse_faults(&mut self, faults: Faults) {
         let step = |key: &str| key.parse().map_or_else(|_| Step::from(key), Step::Index);
         for Fault { keys, message } in faults {
@@ -95,17 +88,30 @@ impl<'a> Check<'a> {
         result
     }
 
-    /// The current table or value is wrong.
+    /// Does `work` for each element of the list `key`.
+    pub fn each<T, R>(
+        &mut self,
+        key: &str,
+        elements: impl IntoIterator<Item = T>,
+        mut work: impl FnMut(T, &mut Check<'a>) -> R,
+    ) -> Vec<R> {
+        self.inside(key, |check| {
+            let one = |(index, element)| check.inside(index, |check| work(element, check));
+            elements.into_iter().enumerate().map(one).collect()
+        })
+    }
+
+    /// Reports that the current table or value is wrong.
     pub fn refuse(&mut self, message: impl Into<String>) {
         self.problems.push_at(self.root, &self.path, message);
     }
 
-    /// What stands at `key` is wrong.
+    /// Reports that the value of `key` is wrong.
     pub fn refuse_key(&mut self, key: &str, message: impl Into<String>) {
         self.inside(key, |check| check.refuse(message));
     }
 
-    /// `wrong` says why not what stands at `key`.
+    /// Reports that the value of `key` is wrong, if it is.
     pub fn refuse_if(&mut self, wrong: bool, key: &str, message: &str) {
         if wrong {
             self.refuse_key(key, message);
@@ -116,7 +122,7 @@ impl<'a> Check<'a> {
         self.refuse_if(value == Dur::ZERO, key, "must be above zero");
     }
 
-    /// `value`, or `None` and a complaint: `key` is needed in the choice `owner`.
+    /// Reports that the choice `owner` needs `key`, if it has no value. Returns the value.
     pub fn required<T>(&mut self, key: &str, value: Option<T>, owner: &str) -> Option<T> {
         if value.is_none() {
             self.refuse(format!("`{key}` is missing: `{owner}` needs it"));
@@ -124,7 +130,7 @@ impl<'a> Check<'a> {
         value
     }
 
-    /// Complains of keys that were written though they do not belong to the choice `owner`.
+    /// Reports keys that do not belong to the choice `owner`.
     pub fn only(&mut self, owner: &str, allowed: &[&str]) {
         let written = self.find().and_then(Node::as_table);
         let foreign: Vec<_> = written
@@ -138,7 +144,7 @@ impl<'a> Check<'a> {
         }
     }
 
-    /// Whether an override gave the current value.
+    /// Was the current value given by an override?
     pub fn is_override(&self) -> bool {
         matches!(self.root.locate(&self.path), Place::Set(_))
     }

@@ -57,7 +57,7 @@ fn circuit(
     Some(Circuit { name, scheme: written.scheme.clone(), direction, flows: carried, enter, leave })
 }
 
-/// Why a flow cannot be carried by this circuit.
+/// Returns why this circuit cannot carry a flow, if it cannot.
 fn check_flow(
     flow: &Flow,
     (enter, leave): (usize, usize),
@@ -91,7 +91,7 @@ fn scheme(text: &str, profile: &str, check: &mut Check<'_>) {
     }
 }
 
-/// The flows by number.
+/// Finds the flows with these names.
 fn carried(names: &[String], flows: &[Flow], check: &mut Check<'_>) -> Option<Vec<usize>> {
     if names.is_empty() {
         check.refuse("is empty; name the flows that the circuit carries");

@@ -12,15 +12,15 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Finds files and reads what they say.
+/// Finds, reads and parses files.
 pub(crate) struct Files<'a> {
-    /// The scenario's folder. Paths in overrides are relative to the current one.
+    /// The scenario's folder. Paths in overrides are relative to the current directory.
     folder: &'a Path,
     texts: &'a mut recipe::Files,
     traces: BTreeMap<PathBuf, Trace>,
 }
 
-/// Where a file stops being a bandwidth log. What it is instead is not repeated: a scenario may name any file.
+/// Where a file stops being a bandwidth log. Its content is not quoted, since a scenario may name any file.
 #[derive(Debug, thiserror::Error)]
 #[error(
     "line {}, column {}: not a bandwidth log, a JSON list of {{\"duration_ms\": …, \"bandwidth_kbps\": …}}",
@@ -104,7 +104,7 @@ fn refuse(check: &mut Check<'_>, path: &Path, place: &Path, error: &io::Error) {
     });
 }
 
-/// What the folder has instead, if something there is spelled alike.
+/// Suggests a file in the same folder with a similar name, if there is one.
 fn instead(place: &Path) -> String {
     let folder = place.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let Ok(entries) = std::fs::read_dir(folder) else {

@@ -1,13 +1,13 @@
-//! Flows: where they enter and leave, and what they carry.
+//! Flows: where they enter and leave the path, and what they carry.
 
 use super::check::Check;
 use crate::scenario::error::hint_and_list;
-use crate::scenario::file::{self, FlowDirection, ScenarioFile, TrafficKind};
-use crate::scenario::model::{Direction, Flow, Traffic};
+use crate::scenario::file::{self, ScenarioFile, TrafficKind};
+use crate::scenario::model::{Flow, Traffic};
 use airtcp_proto::scheme::Scheme;
 use airtcp_wire::{Bytes, Dur, Rate};
 
-/// IPv4's longest packet, and the shortest with UDP in it.
+/// From the shortest IPv4 packet that can carry UDP to the longest.
 const UDP_PACKET_BYTES: std::ops::RangeInclusive<u64> = 28..=65535;
 
 pub(super) fn flows(
@@ -17,12 +17,9 @@ pub(super) fn flows(
     check: &mut Check<'_>,
 ) -> Option<Vec<Flow>> {
     check.refuse_if(written.flow.is_empty(), "flow", "is empty; omit it for one unlimited transfer");
-    let flows: Vec<_> = check.inside("flow", |check| {
-        let one = |((index, flow), name): ((usize, &file::Flow), String)| {
-            check.inside(index, |check| self::flow(flow, name, links, written, check))
-        };
-        written.flow.iter().enumerate().zip(names).map(one).collect()
-    });
+    let named = written.flow.iter().zip(names);
+    let flows =
+        check.each("flow", named, |(flow, name), check| self::flow(flow, name, links, written, check));
     let flows: Vec<Flow> = flows.into_iter().collect::<Option<_>>()?;
     let measured = flows.is_empty() || flows.iter().any(|flow| flow.measure);
     check.refuse_if(!measured, "flow", "no flow is measured; set measure = true on at least one");
@@ -64,17 +61,14 @@ fn flow(
         start: written.start,
         stagger: written.stagger,
         stop: written.stop,
-        direction: match written.direction {
-            FlowDirection::Forward => Direction::Forward,
-            FlowDirection::Reverse => Direction::Reverse,
-        },
+        direction: written.direction,
         enter,
         leave,
         measure: written.measure.unwrap_or(!is_udp),
     })
 }
 
-/// The first and the last link of a part of the path.
+/// Indices of the first and the last link of a part of the path.
 pub(super) fn ends(
     enter_name: Option<&str>,
     leave_name: Option<&str>,

@@ -1,4 +1,4 @@
-//! Links: both directions, where the way back is as the way there but for what it says.
+//! Links: both directions. The reverse direction inherits what it does not set.
 
 use super::check::Check;
 use super::files::Files;
@@ -13,19 +13,19 @@ use airtcp_proto::path::ChannelConfig;
 use airtcp_proto::path::jitter::{Distribution, Manner};
 use airtcp_wire::{Dur, Rate};
 
-/// What a direction is made of before its queue, whose default room depends on the whole path.
+/// One direction without its queue, whose default room depends on the whole path.
 struct Medium {
     capacity: Capacity,
-    /// If it was given.
+    /// `None` if no delay was given.
     delay: Option<Dur>,
     jitter: Option<Jitter>,
     spikes: Option<Spikes>,
     loss: Loss,
-    fec: file::Fec,
+    fec: Fec,
     arq: file::Arq,
 }
 
-/// Nodes are counted in 16 bits, and each step of a packet is looked up among the links.
+/// Nodes have 16-bit numbers, and the turns of all links are kept sorted.
 const MOST_LINKS: usize = 1000;
 
 pub(super) fn links(
@@ -39,22 +39,15 @@ pub(super) fn links(
         check.refuse_key("link", format!("{} links; a path has at most {MOST_LINKS}", written.link.len()));
         return None;
     }
-    let media: Vec<_> = check.inside("link", |check| {
-        let both =
-            |(index, link): (usize, &file::Link)| check.inside(index, |check| media(link, files, check));
-        written.link.iter().enumerate().map(both).collect()
-    });
+    let media = check.each("link", &written.link, |link, check| media(link, files, check));
     let media: Vec<(Medium, Medium)> = media.into_iter().collect::<Option<_>>()?;
     let delays = media.iter().flat_map(|(forward, reverse)| [forward.delay, reverse.delay]);
     let rtt = delays.flatten().fold(Dur::ZERO, |sum, delay| sum + delay);
-    check.inside("link", |check| {
-        let mut links = Vec::new();
-        for (index, (link, (forward, reverse))) in written.link.iter().zip(media).enumerate() {
-            links
-                .push(check.inside(index, |check| finish(link, &names[index], forward, reverse, rtt, check)));
-        }
-        links.into_iter().collect()
-    })
+    let all = written.link.iter().zip(names).zip(media);
+    let links = check.each("link", all, |((link, name), (forward, reverse)), check| {
+        finish(link, name, forward, reverse, rtt, check)
+    });
+    links.into_iter().collect()
 }
 
 fn media(link: &file::Link, files: &mut Files<'_>, check: &mut Check<'_>) -> Option<(Medium, Medium)> {
@@ -73,8 +66,10 @@ fn finish(
     rtt: Dur,
     check: &mut Check<'_>,
 ) -> Option<Link> {
-    let outages =
-        link.outages.as_ref().map(|outages| check.inside("outages", |check| self::outages(outages, check)));
+    let outages = match &link.outages {
+        Some(outages) => check.inside("outages", |check| self::outages(outages, check)).map(Some),
+        None => Some(None),
+    };
     let path = |medium: &Medium| Path { rate: medium.capacity.mean_rate(), rtt };
     let there = link.queue.clone().or_else(OneOf::unsaid)?;
     let back = link.reverse.as_ref().and_then(|way| way.queue.as_ref());
@@ -87,24 +82,20 @@ fn finish(
     };
     let forward_queue = queue::with_room(there?, path(&forward));
     let reverse_queue = queue::with_room(back?, path(&reverse));
+    let outages = outages?;
     let round_trip = forward.delay.unwrap_or_default() + reverse.delay.unwrap_or_default();
     Some(Link {
         name: name.to_owned(),
         forward: forward.with(forward_queue, round_trip),
         reverse: reverse.with(reverse_queue, round_trip),
-        outages: match outages {
-            Some(outages) => Some(outages?),
-            None => None,
-        },
+        outages,
     })
 }
 
 impl Medium {
-    /// `round_trip` is the link's own.
+    /// Completes the direction. `round_trip` is the link's delay there and back.
     fn with(self, queue: Queue, round_trip: Dur) -> Side {
         let Medium { capacity, delay, jitter, spikes, loss, fec, arq } = self;
-        let file::Fec { symbol_bits, data_symbols, parity_symbols, only } = fec;
-        let fec = Fec { symbol_bits, data_symbols, parity_symbols, only };
         let arq = Arq {
             retries: arq.retries,
             round_trip: arq.round_trip.unwrap_or(round_trip),
@@ -124,7 +115,7 @@ impl Medium {
     }
 }
 
-/// One direction; `base` is the way there, which the way back inherits from.
+/// Resolves one direction. The reverse one inherits from `base`, the forward one.
 fn medium(way: &Way, base: Option<&Medium>, files: &mut Files<'_>, check: &mut Check<'_>) -> Option<Medium> {
     let delay = way.delay.or(base.and_then(|base| base.delay));
     let capacity = capacity(way, base, files, check);
@@ -150,11 +141,11 @@ fn medium(way: &Way, base: Option<&Medium>, files: &mut Files<'_>, check: &mut C
     Some(Medium { capacity: capacity?, delay, jitter: jitter?, spikes: spikes?, loss, fec, arq })
 }
 
-/// What a link does that says nothing of protection.
-const NO_FEC: file::Fec = file::Fec { symbol_bits: 8, data_symbols: 1, parity_symbols: 0, only: None };
+/// What a link without keys of protection does.
+const NO_FEC: Fec = Fec { symbol_bits: 8, data_symbols: 1, parity_symbols: 0, only: None };
 const NO_ARQ: file::Arq = file::Arq { retries: 0, round_trip: None, in_order: true, only: None };
 
-fn check_fec(fec: &file::Fec, check: &mut Check<'_>) {
+fn check_fec(fec: &Fec, check: &mut Check<'_>) {
     let may_be = |value, most| (1..=most).contains(&value);
     check.refuse_if(!may_be(fec.symbol_bits, 32), "symbol_bits", "must be from 1 to 32");
     check.refuse_if(!may_be(fec.data_symbols, 1 << 20), "data_symbols", "must be from 1 to 1048576");

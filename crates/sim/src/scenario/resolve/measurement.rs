@@ -1,7 +1,7 @@
 use super::Check;
 use crate::scenario::measurement::Measurement;
 
-/// What it says must be true of some scenario.
+/// Checks that the measurement could be one of some scenario.
 pub(super) fn measurement(written: &Measurement, check: &mut Check<'_>) {
     check.inside("measurement", |check| {
         if let Some([low, high]) = written.loss {

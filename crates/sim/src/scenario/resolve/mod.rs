@@ -1,7 +1,7 @@
-//! From what was written to what runs: defaults are filled in, names become numbers, files are read, and what makes no
-//! sense is refused.
+//! Turns the scenario as written into the scenario that runs: fills in defaults, replaces names by numbers, reads
+//! files, and reports mistakes.
 //!
-//! Functions answer `None` after they have noted why; what they can check beside that, they still do.
+//! A function that returns `None` has reported why, and has still checked whatever else it could.
 
 mod check;
 mod circuit;
@@ -14,14 +14,14 @@ mod queue;
 use super::document::Node;
 use super::file::ScenarioFile;
 use super::model::Scenario;
-use super::overrides::names;
+use super::overrides::names_in;
 use airtcp_proto::scheme::Scheme;
 use airtcp_proto::tcp::profile;
 use airtcp_wire::Dur;
 pub(super) use check::Check;
 pub(super) use files::Files;
 
-/// `root` is the document that `written` was read from.
+/// `root` is the document from which `written` was read.
 pub(super) fn resolve(
     written: &ScenarioFile,
     root: &Node,
@@ -84,30 +84,19 @@ fn schemes(written: &ScenarioFile, check: &mut Check<'_>) {
         let message = super::error::unknown("profile", &written.profile, known);
         return check.refuse_key("profile", message);
     }
-    check.inside("schemes", |check| {
-        for (index, text) in written.schemes.iter().enumerate() {
-            check.inside(index, |check| {
-                if let Some(first) = written.schemes[..index].iter().position(|other| other == text) {
-                    check.refuse(format!("`{text}` duplicates schemes[{first}]; remove one of them"));
-                }
-                scheme(text, &written.profile, check);
-            });
+    check.each("schemes", written.schemes.iter().enumerate(), |(index, text), check| {
+        if let Some(first) = written.schemes[..index].iter().position(|other| other == text) {
+            check.refuse(format!("`{text}` duplicates schemes[{first}]; remove one of them"));
         }
+        scheme(text, &written.profile, check);
     });
-    check.inside("flow", |check| {
-        for (index, flow) in written.flow.iter().enumerate() {
-            if let Some(text) = &flow.scheme {
-                check.inside(index, |check| {
-                    check.inside("scheme", |check| {
-                        if scheme(text, &written.profile, check).is_some_and(|own| own.queue.is_some()) {
-                            check.refuse(format!(
-                                "`{text}`: a queue belongs to the path; set it as the link's `queue`"
-                            ));
-                        }
-                    })
-                });
+    check.each("flow", &written.flow, |flow, check| {
+        let Some(text) = &flow.scheme else { return };
+        check.inside("scheme", |check| {
+            if scheme(text, &written.profile, check).is_some_and(|own| own.queue.is_some()) {
+                check.refuse(format!("`{text}`: a queue belongs to the path; set it as the link's `queue`"));
             }
-        }
+        });
     });
 }
 
@@ -115,28 +104,22 @@ fn scheme(text: &str, profile: &str, check: &mut Check<'_>) -> Option<Scheme> {
     Scheme::parse_with(text, profile, check.controllers).map_err(|error| check.refuse(error.to_string())).ok()
 }
 
-/// What the links, flows or circuits are called. Names stand in result files and in `--set`, so they must be unique and plain.
+/// The names of the links, flows or circuits. They appear in result files and in `--set`, so they must be unique and
+/// plain.
 fn unique_names(key: &str, root: &Node, check: &mut Check<'_>) -> Vec<String> {
-    let Some(super::document::Value::List(list)) = root.get(key).map(|node| &node.value) else {
-        return Vec::new();
-    };
-    let names = names(key, list);
-    for (index, name) in names.iter().enumerate() {
-        let refuse = |check: &mut Check<'_>, message: String| {
-            check.inside(key, |check| check.inside(index, |check| check.refuse_key("name", message)));
-        };
+    let names = names_in(root, key);
+    check.each(key, names.iter().enumerate(), |(index, name), check| {
         if let Some(first) = names[..index].iter().position(|other| other == name) {
-            refuse(check, format!("`{name}` is already the name of {key}[{first}]; names must be unique"));
+            let message = format!("`{name}` is already the name of {key}[{first}]; names must be unique");
+            check.refuse_key("name", message);
         }
-        if !name.chars().all(|c| c.is_alphanumeric() || c == '-' || c == '_') || name.parse::<usize>().is_ok()
-        {
-            refuse(
-                check,
-                format!(
-                    "`{name}` is not a valid name: use letters, digits, `-` and `_`, and not only digits"
-                ),
+        let is_plain = name.chars().all(|c| c.is_alphanumeric() || c == '-' || c == '_');
+        if !is_plain || name.parse::<usize>().is_ok() {
+            let message = format!(
+                "`{name}` is not a valid name: use letters, digits, `-` and `_`, and not only digits"
             );
+            check.refuse_key("name", message);
         }
-    }
+    });
     names
 }
