@@ -1,4 +1,4 @@
-//! One run: a scenario, a scheme and a seed go in, a record comes out.
+//! One run: from a scenario, a scheme and a seed to a record.
 
 use crate::bound::goodput_bound_bps;
 use crate::engine::{Engine, Finished};
@@ -20,26 +20,25 @@ use airtcp_proto::middlebox::{Direction, Middlebox};
 use airtcp_proto::scheme::{Scheme, SchemeError};
 use airtcp_proto::tcp::Rules;
 use airtcp_wire::{Dur, Time};
-use std::borrow::Cow;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// What a run does beside counting.
+/// What a run does besides counting.
 #[derive(Default)]
 pub struct RunOptions<'a> {
-    /// Record time series: every so often, or at each ACK if this is zero.
+    /// Records time series: at this interval, or at each ACK if it is zero.
     pub series: Option<Dur>,
-    /// Log every packet on every link.
+    /// Logs every packet on every link.
     pub packets: bool,
     pub captures: Vec<Capture>,
-    /// Middleboxes for every flow, each with its node. Node 0 stands before the first link, node n behind the n-th.
+    /// Middleboxes for every flow, each with its node. Node 0 is in front of the first link, node n behind the n-th.
     pub middleboxes: Vec<(usize, Box<dyn Middlebox>)>,
-    /// Any of them, set from outside, ends the run.
+    /// The run ends when any of these is set from outside.
     pub cancel: Vec<Arc<AtomicBool>>,
-    /// Where flows' own schemes may find congestion controls beside those of the registry.
+    /// Congestion controls that flows' own schemes may name besides those of the registry.
     pub controllers: Controllers,
-    /// Receives the virtual nanoseconds that are done.
+    /// Receives the simulated time so far, in nanoseconds.
     pub progress: Option<&'a AtomicU64>,
 }
 
@@ -69,21 +68,21 @@ pub enum RunError {
     Capture(#[from] io::Error),
 }
 
-/// What a run answers.
+/// The results of a run.
 #[derive(Clone, Debug)]
 pub struct Outcome {
     pub record: RunRecord,
-    /// If they were asked for.
+    /// Time series and packets are absent unless asked for.
     pub series: Option<Series>,
     pub packets: Option<PacketSeries>,
 }
 
-/// Runs `scenario` with `scheme` on every flow that names none of its own. The same arguments give the same record,
-/// to the byte, on any machine.
+/// Runs `scenario` with `scheme` on every flow that names no scheme of its own. The same arguments give the same record
+/// on any machine, to the byte.
 ///
 /// # Errors
-/// A flow's own scheme that does not resolve, an option that names a link or node that is not there, a capture that
-/// cannot be written, or cancellation.
+/// A flow's own scheme does not resolve, an option names a link or node that does not exist, a capture cannot be
+/// written, or the run was cancelled.
 pub fn run(
     scenario: &Scenario,
     scheme: &Scheme,
@@ -91,7 +90,7 @@ pub fn run(
     mut options: RunOptions<'_>,
 ) -> Result<Outcome, RunError> {
     let (cancel, progress) = (std::mem::take(&mut options.cancel), options.progress);
-    let mut running = Running::new(Cow::Borrowed(scenario), scheme, seed, options)?;
+    let mut running = Running::new(scenario, scheme, seed, options)?;
     let tell = |now: Time| {
         if let Some(progress) = progress {
             progress.store(now.0, Ordering::Relaxed);
@@ -104,7 +103,7 @@ pub fn run(
             break;
         }
     }
-    // Even at its end: a controller that was interrupted has done nothing since.
+    // Even at the end: a controller that was interrupted has done nothing since.
     if is_cancelled() {
         return Err(RunError::Cancelled);
     }
@@ -112,12 +111,12 @@ pub fn run(
     running.finish()
 }
 
-/// Events between two looks at the outside world.
+/// Events between two looks at `cancel` and `progress`.
 const EVENTS_PER_LOOK: u64 = 1 << 12;
 
-/// A run under way, for callers that have something else to do in between.
-pub struct Running<'a> {
-    scenario: Cow<'a, Scenario>,
+/// A run that advances step by step, for callers that do other things in between.
+pub struct Running {
+    scenario: Scenario,
     label: String,
     seed: u64,
     engine: Engine,
@@ -125,20 +124,20 @@ pub struct Running<'a> {
     events: u64,
 }
 
-impl<'a> Running<'a> {
-    /// As [`run`]; `cancel` and `progress` are its alone.
+impl Running {
+    /// Begins what [`run`] does. Ignores the options `cancel` and `progress`.
     ///
     /// # Errors
     /// As [`run`].
     pub fn new(
-        scenario: Cow<'a, Scenario>,
+        scenario: &Scenario,
         scheme: &Scheme,
         seed: u64,
         options: RunOptions<'_>,
-    ) -> Result<Running<'a>, RunError> {
+    ) -> Result<Running, RunError> {
         let RunOptions { series, packets, captures, middleboxes, controllers, .. } = options;
         let chances = Chances::new(seed);
-        let scenario = as_it_runs(scenario, scheme, seed);
+        let scenario = scenario.for_scheme(scheme).for_seed(seed).into_owned();
         let mut stations = Stations::new(&scenario, &chances);
         let mut flows = flows(&scenario, scheme, &controllers, &chances, &mut stations)?;
         stations.trunks(&controllers, &mut flows)?;
@@ -156,8 +155,8 @@ impl<'a> Running<'a> {
         Ok(Running { scenario, label: scheme.label.clone(), seed, engine, end, events: 0 })
     }
 
-    /// Handles so many events, with what follows from each without a step of its own, or fewer if the run is over: then it returns
-    /// `false`.
+    /// Handles this number of events, each with what follows from it without an event of its own. Returns `false` if
+    /// the run is over.
     pub fn advance(&mut self, events: u64) -> bool {
         for _ in 0..events {
             if !self.engine.step(self.end) {
@@ -172,7 +171,7 @@ impl<'a> Running<'a> {
         self.engine.now()
     }
 
-    /// Ends it here and now.
+    /// Ends the run now.
     ///
     /// # Errors
     /// A capture that could not be written.
@@ -194,16 +193,6 @@ impl<'a> Running<'a> {
     }
 }
 
-/// With the scheme's queue, and with its recordings entered where the seed says.
-fn as_it_runs<'a>(scenario: Cow<'a, Scenario>, scheme: &Scheme, seed: u64) -> Cow<'a, Scenario> {
-    let changed = |found: Cow<'_, Scenario>| match found {
-        Cow::Owned(changed) => Some(changed),
-        Cow::Borrowed(_) => None,
-    };
-    let with_queue = changed(scenario.for_scheme(scheme)).map_or(scenario, Cow::Owned);
-    changed(with_queue.for_seed(seed)).map_or(with_queue, Cow::Owned)
-}
-
 fn flows(
     scenario: &Scenario,
     scheme: &Scheme,
@@ -222,7 +211,7 @@ fn flows(
                 stops: at_base_station.into_iter().collect(),
                 ..one_flow(flow, spec, instance, (&scheme, &rules), chances)
             };
-            // Datagrams follow no scheme that was not written for them.
+            // The compared scheme does not apply to datagrams.
             let is_wanted = flow.scheme.is_some() || !matches!(flow.traffic, model::Traffic::Udp { .. });
             flows.push(if is_wanted { stations.own_circuit(one, flow) } else { one });
         }
@@ -338,7 +327,7 @@ mod tests {
     use crate::scenario::model::{Flow as FlowSpec, Link, Side, Traffic};
     use airtcp_wire::{Bytes, Rate};
 
-    /// Places for connections and packets are used again: memory follows what goes on at once, not how long it goes on.
+    /// Places for connections and packets are reused: memory depends on what happens at once, not on the run's length.
     #[test]
     fn memory_does_not_grow_with_time() {
         let side = Side::plain(Rate(10_000_000), Dur::from_millis(10), 30);

@@ -9,7 +9,6 @@ use airtcp_sim::{RunError, RunOptions, Running, Scenario, run};
 use airtcp_wire::{Bytes, Dur, Rate, Time};
 use common::{MBIT, assert_conserved, go, link, ms, one_link, scheme, unlimited};
 use proptest::prelude::*;
-use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -64,8 +63,7 @@ fn time_never_goes_back() {
     ];
     for (scenario, name, seed) in cases {
         let scheme = scheme(name);
-        let mut running =
-            Running::new(Cow::Borrowed(&scenario), &scheme, seed, RunOptions::default()).unwrap();
+        let mut running = Running::new(&scenario, &scheme, seed, RunOptions::default()).unwrap();
         let mut before = Time::ZERO;
         while running.advance(1) {
             assert!(running.now() >= before, "{name}: {:?} after {before:?}", running.now());

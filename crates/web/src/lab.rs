@@ -9,7 +9,6 @@ use airtcp_sim::{Outcome, RunOptions, Running, Scenario};
 use airtcp_wire::Dur;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use std::borrow::Cow;
 use std::path::Path;
 
 #[derive(Deserialize)]
@@ -48,7 +47,7 @@ struct Wanted {
 /// What is kept between requests: the run under way.
 #[derive(Default)]
 pub struct Lab {
-    running: Option<Running<'static>>,
+    running: Option<Running>,
 }
 
 impl Lab {
@@ -92,15 +91,10 @@ fn read(wanted: &Wanted) -> Result<Scenario, String> {
     recipe.read().map_err(|error| error.to_string())
 }
 
-fn begin(
-    wanted: &Wanted,
-    scheme: &str,
-    seed: u64,
-    options: RunOptions<'_>,
-) -> Result<Running<'static>, String> {
+fn begin(wanted: &Wanted, scheme: &str, seed: u64, options: RunOptions<'_>) -> Result<Running, String> {
     let scenario = read(wanted)?;
     let scheme = Scheme::parse(scheme, &scenario.profile).map_err(|error| error.to_string())?;
-    Running::new(Cow::Owned(scenario), &scheme, seed, options).map_err(|error| error.to_string())
+    Running::new(&scenario, &scheme, seed, options).map_err(|error| error.to_string())
 }
 
 /// The scenario with all its defaults, as a value and as a file.
