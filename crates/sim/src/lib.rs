@@ -1,4 +1,4 @@
-//! L2: the lab. Virtual time around the protocol machines: a scenario goes in, records come out.
+//! L2: the lab. It runs the protocol machines in virtual time, and turns a scenario into records.
 
 mod ahead;
 pub mod bound;

@@ -1,4 +1,4 @@
-//! What became of every packet on every link: what it takes to draw the path while packets cross it.
+//! Logs every packet on every link, in enough detail to draw the path while packets cross it.
 
 use crate::packet::{Load, Packet, Packets};
 use crate::series::{cause_name, table};
@@ -23,8 +23,8 @@ table! {
         /// The first block of SACK that an ACK carries, relative to what it acknowledges; not a number without one.
         sack_from_bytes: F64(f64),
         sack_to_bytes: F64(f64),
-        /// When it came out, would have come out had it not been corrupted, or was dropped. Not a number for what is still
-        /// on the link when the run ends.
+        /// When it came out, would have come out had it not been corrupted, or was dropped. Not a number for what is
+        /// still on the link when the run ends.
         out_ns: F64(f64),
         /// 1 if the queue has set the ECN field to "congestion experienced".
         marked: U64(u64),
@@ -33,11 +33,11 @@ table! {
     }
 }
 
-/// Notes each packet as it enters a link, and what becomes of it there.
+/// Logs each packet when it enters a link, and its fate there.
 #[derive(Default)]
-pub struct PacketLog {
+pub(crate) struct PacketLog {
     rows: PacketSeries,
-    /// By the packet's number: the row of the link on which it is.
+    /// For each packet in the slab, the row of the link on which it is.
     row_of: Vec<usize>,
 }
 

@@ -1,9 +1,9 @@
-//! Captures of simulated links, for Wireshark, tshark, tcpdump and tcptrace. Of pcapng files, tcptrace reads those
-//! with one interface.
+//! Writes captures of simulated links for Wireshark, tshark, tcpdump and tcptrace. Of pcapng files, tcptrace reads only
+//! those with one interface.
 //!
-//! Packets have no payload in the lab: what is written of them is real headers with right checksums over a payload of zeros.
-//! Flow f is 10.0.x.y:p → 10.1.x.y:9 on its forward way, with x.y the low 16 bits of f + 1 and p = 32768 + f / 2¹⁶.
-//! Instants are since the start of the run, so that readers show 1970-01-01.
+//! Simulated packets have no payload. They are written with real headers, whose checksums are correct for a payload of
+//! zeros. In the forward direction, flow f is 10.0.x.y:p → 10.1.x.y:9, where x.y are the low 16 bits of f + 1, and p =
+//! 32768 + f / 2¹⁶. Times count from the start of the run, so readers show 1970-01-01.
 
 use airtcp_proto::middlebox::Direction;
 use airtcp_proto::queue::DropCause;
@@ -16,21 +16,21 @@ use std::io::{self, Write};
 use std::net::Ipv4Addr;
 use std::path::Path;
 
-/// RFC 863's discard service, which is what becomes of the payload.
+/// The port of the discard service (RFC 863): the payload is discarded.
 const DISCARD: u16 = 9;
 
-/// How packets begin, by its number in captures.
+/// What packets begin with, by its number in captures.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u16)]
 pub enum LinkType {
     Ethernet = 1,
-    /// With their IP header. The one that tcptrace knows.
+    /// An IP header. tcptrace knows this type.
     Raw = 101,
-    /// The same for IPv4 only. libpcap refuses files with several interfaces of [`LinkType::Raw`], but not of this.
+    /// An IPv4 header. libpcap refuses files with several interfaces of [`LinkType::Raw`], but not of this type.
     Ipv4 = 228,
 }
 
-/// Which file format.
+/// The format of a capture file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Format {
     /// draft-ietf-opsawg-pcapng: nanoseconds, interfaces, comments.
@@ -55,7 +55,8 @@ impl Format {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Options {
     pub format: Format,
-    /// Longest part of a packet in bytes that is written. Below the packets' length readers cannot verify checksums.
+    /// The number of bytes that are written of a packet at most. Readers cannot verify the checksums of shortened
+    /// packets.
     pub snaplen: u32,
 }
 
@@ -69,12 +70,12 @@ impl Default for Options {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Frame {
     pub now: Time,
-    /// Index into the names that the writer was made with.
+    /// Index into the interface names that the writer was given.
     pub interface: u32,
     pub flow: u32,
     pub direction: Direction,
     pub ecn: Ecn,
-    /// Why it went no further, if it did not.
+    /// Why the packet went no further, if it did not.
     pub dropped: Option<DropCause>,
 }
 
@@ -96,7 +97,7 @@ impl Frame {
     }
 }
 
-/// Writes packets to a capture file. Give it a buffered writer.
+/// Writes packets to a capture file. The writer should be buffered.
 pub struct PcapWriter<W: Write> {
     writer: W,
     options: Options,
@@ -120,7 +121,7 @@ impl<W: Write> PcapWriter<W> {
         PcapWriter::begin(writer, interfaces, link_type, options)
     }
 
-    /// Begins a capture of packets that are given as bytes: [`write_bytes`](PcapWriter::write_bytes).
+    /// Begins a capture of packets that are given as bytes with [`write_bytes`](PcapWriter::write_bytes).
     ///
     /// # Errors
     /// The writer's.
@@ -150,7 +151,7 @@ impl<W: Write> PcapWriter<W> {
         Ok(pcap)
     }
 
-    /// Writes a packet as it is, link layer included.
+    /// Writes a packet as it is, including its link-layer header.
     ///
     /// # Errors
     /// The writer's.
@@ -171,7 +172,7 @@ impl<W: Write> PcapWriter<W> {
         self.write_packet(frame, &buffer[..len], segment.len as usize)
     }
 
-    /// Writes a UDP packet of `bytes` bytes, IP header included.
+    /// Writes a UDP packet of `bytes` bytes, including its IP header.
     ///
     /// # Errors
     /// The writer's; `InvalidInput` for a packet shorter than 28 or longer than 65 535 bytes.
@@ -186,7 +187,7 @@ impl<W: Write> PcapWriter<W> {
         self.write_packet(frame, &buffer, payload)
     }
 
-    /// Flushes and gives the writer back.
+    /// Flushes the writer and returns it.
     ///
     /// # Errors
     /// The writer's.
@@ -290,7 +291,7 @@ impl<W: Write> PcapWriter<W> {
     }
 }
 
-/// What is written of a packet, and how long it was.
+/// The part of a packet that is written, and the packet's length.
 struct Data<'a> {
     headers: &'a [u8],
     zeros: usize,
@@ -303,7 +304,7 @@ impl Data<'_> {
     }
 }
 
-/// Length with padding to 32 bits.
+/// The length when padded to 32 bits.
 fn padded(len: usize) -> usize {
     len.next_multiple_of(4)
 }
@@ -319,7 +320,7 @@ fn push_end_of_options(block: &mut Vec<u8>) {
     push_option(block, 0, &[]);
 }
 
-/// Forward is outbound: away from the path's first node.
+/// Forward packets are outbound: they leave the path's first node.
 fn direction_flags(direction: Direction) -> u32 {
     const INBOUND: u32 = 1;
     const OUTBOUND: u32 = 2;

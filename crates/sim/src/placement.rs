@@ -1,4 +1,4 @@
-//! Places the machines that the schemes have on the path.
+//! Places the schemes' stations and circuits on the path.
 
 use crate::circuit::{Circuit, ENTRY, Place};
 use crate::flow::Flow;
@@ -15,7 +15,8 @@ use airtcp_proto::scheme::Scheme;
 use airtcp_wire::Time;
 use std::sync::Arc;
 
-/// Which way data goes that crosses the links from `enter` to `leave`, and the nodes where it begins and ends.
+/// Returns the direction of data that crosses the links from `enter` to `leave`, and the nodes where it begins and
+/// ends.
 pub fn ends(direction: model::Direction, enter: usize, leave: usize) -> (Direction, [u16; 2]) {
     let (direction, nodes) = match direction {
         model::Direction::Forward => (Direction::Forward, [enter, leave + 1]),
@@ -24,13 +25,14 @@ pub fn ends(direction: model::Direction, enter: usize, leave: usize) -> (Directi
     (direction, nodes.map(|node| node as u16))
 }
 
-/// The stations of a run as they are placed. Flows with one and the same scheme share what stands at the base station.
+/// The stations and circuits of a run, as they are placed. Flows that share a scheme share its machine at the base
+/// station.
 pub struct Stations<'a> {
     scenario: &'a Scenario,
     chances: &'a Chances,
     placed: Vec<Station>,
     circuits: Vec<Circuit>,
-    /// Whose machine each base-station entry is.
+    /// The schemes that have a machine at the base station, and their stations.
     owners: Vec<(Arc<Scheme>, u16)>,
 }
 
@@ -39,7 +41,8 @@ impl<'a> Stations<'a> {
         Stations { scenario, chances, placed: Vec::new(), circuits: Vec::new(), owners: Vec::new() }
     }
 
-    /// The node of the base station and the machine that serves a flow with `scheme` there, if it has one.
+    /// Returns the node of the base station and the station there that serves a flow with `scheme`, if the scheme has
+    /// one.
     ///
     /// # Errors
     /// [`RunError::NotAtBaseStation`]
@@ -69,7 +72,7 @@ impl<'a> Stations<'a> {
         Ok(Some((node, Stop::Station(station))))
     }
 
-    /// Machines that serve every flow, each at its node.
+    /// Places machines that serve every flow, each at its node.
     ///
     /// # Errors
     /// [`RunError::UnknownNode`]
@@ -91,15 +94,17 @@ impl<'a> Stations<'a> {
         Ok(())
     }
 
+    /// Checks that there is room for the circuits of the flows that `spec` stands for.
+    ///
     /// # Errors
-    /// [`RunError::TooManyCircuits`], should each flow that `spec` stands for have a circuit of its own.
+    /// [`RunError::TooManyCircuits`]
     pub fn check_room(&self, scheme: &Scheme, spec: &model::Flow) -> Result<(), RunError> {
         let most = usize::from(u16::MAX) / 4;
         let circuits = self.circuits.len() + scheme.circuit.as_ref().map_or(0, |_| spec.count as usize);
         if circuits > most { Err(RunError::TooManyCircuits { circuits, most }) } else { Ok(()) }
     }
 
-    /// A circuit by `scheme`, with its two ends.
+    /// Adds a circuit.
     fn circuit(&mut self, place: Place, scheme: &Scheme, config: &circuit::Config) -> &mut Circuit {
         let chance = |end| self.chances.chance(&format!("circuit.{}.{}.{end}", place.name, place.index));
         let sender = Sender::new(config, &scheme.config, &mut chance("sender"), Time::ZERO);
@@ -111,7 +116,7 @@ impl<'a> Stations<'a> {
         self.circuits.last_mut().expect("just pushed")
     }
 
-    /// The circuits that carry several flows; `flows` has the scenario's, each as many times as its count says.
+    /// Places the circuits that carry several flows.
     ///
     /// # Errors
     /// A scheme that does not resolve; [`RunError::TwoStations`].
@@ -139,8 +144,8 @@ impl<'a> Stations<'a> {
         Ok(())
     }
 
-    /// Gives a flow a circuit of its own, if its scheme says so. What its connections send enters that as it has room. To the
-    /// sender's node come datagrams, and the ACKs of connections that want to know the window.
+    /// Gives a flow a circuit of its own, if its scheme has one. Its connections send directly into the circuit, as
+    /// there is room. Only datagrams pass the sender's node, and the ACKs of connections that ask for the window.
     pub fn own_circuit(&mut self, mut flow: Flow, spec: &model::Flow) -> Flow {
         let scheme = flow.scheme.clone();
         let Some(config) = &scheme.circuit else { return flow };
@@ -164,7 +169,7 @@ impl<'a> Stations<'a> {
         flow
     }
 
-    /// Says at the nodes where the flows' packets are handled that there are stations, and gives stations and circuits.
+    /// Marks the nodes at which the flows' packets are handled, and returns the stations and circuits.
     pub fn placed(self, flows: &mut [Flow], topology: &mut Topology) -> (Vec<Station>, Vec<Circuit>) {
         for flow in flows {
             flow.count_at_delivery();

@@ -1,4 +1,4 @@
-//! What a run found out. Names are stable and end in their unit; rates, counts and delays exclude the warm-up.
+//! The results of a run. Names are stable and end in their unit. Rates, counts and delays exclude the warm-up.
 
 use crate::circuit::Circuit;
 use crate::flow::{Flow, Totals};
@@ -97,8 +97,8 @@ pub struct LinkRecord {
     /// Packets waiting, without the one that is being sent.
     pub queue_mean_packets: f64,
     pub queue_max_packets: u32,
-    /// The largest value of RED's average queue, in the unit it counts in: packets, unless `count_bytes`. Absent for other
-    /// disciplines.
+    /// The largest value of RED's average queue, in the unit it counts in: packets, unless `count_bytes`. Absent for
+    /// other disciplines.
     pub queue_average_max: Option<f64>,
     pub drops_overflow: u64,
     pub drops_aqm: u64,
@@ -160,7 +160,8 @@ impl CircuitRecord {
 }
 
 impl FlowRecord {
-    /// `totals` are the flow's connections', less what they had at the end of the warm-up.
+    /// `totals` are the sums over the flow's connections. `period` is from the end of the warm-up to the end of the
+    /// run.
     pub(crate) fn new(
         name: &str,
         flow: &Flow,
@@ -217,7 +218,7 @@ impl FlowRecord {
 }
 
 impl LinkRecord {
-    /// `stats` are of one direction of the link called `name`, over `period`.
+    /// `stats` are those of one direction of the link called `name`, over `period`.
     pub fn new(name: &str, direction: &'static str, stats: &LinkStats, period: Dur) -> LinkRecord {
         LinkRecord {
             name: name.to_owned(),
@@ -238,7 +239,7 @@ impl LinkRecord {
     }
 }
 
-/// Jain's fairness index of some rates; `None` if they are all zero.
+/// Jain's fairness index of these rates; `None` if they are all zero.
 pub fn jain_index(rates: impl Iterator<Item = f64>) -> Option<f64> {
     let (mut n, mut sum, mut squares) = (0.0, 0.0, 0.0);
     for rate in rates {

@@ -1,4 +1,4 @@
-//! What a recorder learns of connections: at each ACK, or every so often.
+//! Samples connections and queues for a recorder: at each ACK, or at its interval.
 
 use crate::circuit::Circuit;
 use crate::ends::Ends;
@@ -19,7 +19,7 @@ pub fn sample(network: &mut Network, ends: &Ends, circuits: &[Circuit]) {
     }
 }
 
-/// A connection's sender has handled an ACK.
+/// Samples a connection whose sender has handled an ACK, if the recorder samples at every change.
 pub fn sample_at_ack(network: &mut Network, ends: &Ends, circuits: &[Circuit], index: u32) {
     if network.keen_recorder().is_none() {
         return;
@@ -41,7 +41,7 @@ fn sample_flow(network: &mut Network, ends: &Ends, circuits: &[Circuit], index: 
         && flow.is_measured
     {
         let mut view = transfer.ends[SENDER].sender_view();
-        // The data TCP's own is infinite.
+        // A data TCP's own window is infinite.
         if let Some(circuit) = flow.circuit {
             view.cwnd = circuits[usize::from(circuit)].window_bytes();
         }
@@ -55,7 +55,7 @@ pub fn duplicate_acks(transfer: &Transfer) -> u64 {
     transfer.ends[SENDER].stats().duplicate_acks_received
 }
 
-/// A sender has handled an ACK; before it, so many `duplicates` had come.
+/// Records an ACK that a sender has handled. Before it, there had been this number of `duplicates`.
 #[cold]
 pub fn record_ack(recorder: &mut Recorder, now: Time, transfer: &Transfer, duplicates: u64) {
     if let Some(rtt) = transfer.ends[SENDER].last_rtt() {

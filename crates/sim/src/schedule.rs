@@ -1,18 +1,18 @@
-//! Timers of everything that is not a link.
+//! The timers of everything but links.
 //!
-//! A TCP restarts its timers with every ACK, almost always to a later time. So an entry that has been pushed stays
-//! where it is; when it comes up too early, its owner is asked for the true deadline and pushed anew. A timer that is
-//! restarted a thousand times between two expiries costs one push.
+//! A TCP restarts its timers with every ACK, almost always to a later time. So an entry that was pushed stays where it
+//! is. When it comes up too early, its owner is asked for the true deadline, and another entry is pushed. A timer that
+//! is restarted a thousand times between two expiries costs one push.
 
 use airtcp_wire::Time;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Who owns a timer, at most 2²⁴.
+/// The owner of a timer; below 2²⁴.
 pub type TimerId = u32;
 
-/// The two earliest entries of one owner that are still in the heap. The second lets a sender that paces keep its
-/// retransmission timer's entry while the pacing entries come and go.
+/// The two earliest entries of an owner. The second lets a paced sender keep the entry of its retransmission timer
+/// while those of its pacer come and go.
 #[derive(Clone, Copy)]
 struct Pushed {
     first: Time,
@@ -21,12 +21,12 @@ struct Pushed {
 
 const NONE: Pushed = Pushed { first: Time::NEVER, second: Time::NEVER };
 
-/// The earliest deadline first; ties in the order in which they were pushed.
+/// Timers in the order of their deadlines; those with the same deadline in the order in which they were pushed.
 pub struct Timers {
     /// The deadline of the earliest entry.
     next: Time,
-    /// The earliest entry, if it has not just been taken off: most likely its owner is woken again soon, and where nothing is due
-    /// before that, the others are not touched.
+    /// The earliest entry, unless it has just been popped. Its owner most likely pushes another one soon. If that comes
+    /// first, the heap is not touched.
     first: Option<Entry>,
     others: BinaryHeap<Reverse<Entry>>,
     pushed: Vec<Pushed>,
@@ -40,13 +40,13 @@ impl Default for Timers {
     }
 }
 
-/// Deadline, number of the push and owner, from the highest bits on: one number is compared at once.
+/// Deadline, number of the push and owner, from the highest bits down, so that one comparison does.
 type Entry = u128;
 
 const ID_BITS: u32 = 24;
 
 impl Timers {
-    /// The owner wants to be woken at `deadline`, and no longer at any other time.
+    /// Sets the owner's timer to `deadline`.
     #[inline]
     pub fn set(&mut self, id: TimerId, deadline: Time) {
         if let Some(pushed) = self.pushed.get(id as usize)
@@ -57,7 +57,7 @@ impl Timers {
         self.push(id, deadline);
     }
 
-    /// The same where the deadline, which takes some work, is not before `earliest`.
+    /// As [`set`](Timers::set), where the deadline takes some work to compute but is not before `earliest`.
     #[inline(always)]
     pub fn set_lazily(&mut self, id: TimerId, earliest: Time, deadline: impl FnOnce() -> Time) {
         let is_set = self.pushed.get(id as usize).is_some_and(|pushed| pushed.first <= earliest);
@@ -90,7 +90,7 @@ impl Timers {
         (self.first, self.next) = (Some(earliest), deadline(earliest));
     }
 
-    /// Puts the entry in the place of the earliest of the others if that is earlier. Returns the earlier of the two.
+    /// Exchanges the entry for the earliest of the others if that is earlier. Returns the earlier of the two.
     #[inline]
     fn exchange(&mut self, entry: Entry) -> Entry {
         match self.others.peek_mut() {
@@ -99,26 +99,26 @@ impl Timers {
         }
     }
 
-    /// The earliest of the others.
+    /// The earliest entry in the heap.
     #[inline]
     fn second(&self) -> Option<Entry> {
         self.others.peek().map(|Reverse(entry)| *entry)
     }
 
-    /// When [`pop`](Timers::pop) wants to be called.
+    /// When [`pop`](Timers::pop) must be called.
     #[inline]
     pub fn next(&self) -> Time {
         self.next
     }
 
-    /// Whose entry is taken off next: good for fetching ahead what is known of it.
+    /// The owner of the next entry, for prefetching.
     #[inline]
     pub fn peek(&self) -> Option<TimerId> {
         self.first.or_else(|| self.second()).map(owner)
     }
 
-    /// Takes the earliest entry off. Returns its owner, who compares its true deadline with the time and calls
-    /// [`set`](Timers::set) again; `None` for an entry that was superseded.
+    /// Takes the earliest entry. Returns its owner, who compares its true deadline with the time and calls
+    /// [`set`](Timers::set) again; `None` if the entry was superseded.
     pub fn pop(&mut self) -> Option<TimerId> {
         let entry = self.first.take().or_else(|| self.others.pop().map(|Reverse(entry)| entry))?;
         self.next = self.second().map_or(Time::NEVER, deadline);
@@ -131,22 +131,22 @@ impl Timers {
         Some(id)
     }
 
-    /// As [`set`](Timers::set) and [`pop`](Timers::pop) if this owner would be woken next. Returns whether it is; if not, nothing has
-    /// changed.
+    /// Does what [`set`](Timers::set) and [`pop`](Timers::pop) would if this owner were the next. Returns whether it
+    /// is; if not, nothing has changed.
     #[inline]
     pub fn pass(&mut self, id: TimerId, deadline: Time) -> bool {
         if deadline == self.next() {
             return self.pass_set(id, deadline);
         }
         let is_next = deadline < self.next();
-        // What `set` would push down, `pop` would bring up again; both forget the second.
+        // `set` would push the first entry down and `pop` would bring it up again; both forget the second.
         if is_next && let Some(pushed) = self.pushed.get_mut(id as usize) {
             pushed.second = Time::NEVER;
         }
         is_next
     }
 
-    /// The same if the earliest entry has that deadline: perhaps it is this owner's.
+    /// As [`pass`](Timers::pass) if the earliest entry, which may be this owner's, has that deadline.
     fn pass_set(&mut self, id: TimerId, deadline: Time) -> bool {
         let is_next = self.peek() == Some(id)
             && self.pushed.get(id as usize).is_some_and(|pushed| pushed.first == deadline);

@@ -1,4 +1,4 @@
-//! Time series in columns, ready for Arrow. Recording is optional; off, it costs one branch an event.
+//! Time series in columns, ready for Arrow. When nothing is recorded, this costs one branch an event.
 
 use crate::histogram::Histogram;
 use airtcp_proto::path::QueueView;
@@ -71,8 +71,8 @@ table! {
         nxt_bytes: U64(u64),
         /// Received in order so far.
         received_bytes: U64(u64),
-        /// The rate at which it grew, over the last whole 100 ms or sampling interval. Not a number for short transfers,
-        /// each of which has a connection of its own.
+        /// The rate at which it grew, over the last whole 100 ms or sampling interval. Not a number for short
+        /// transfers, each of which has a connection of its own.
         delivered_bps: F64(f64),
         /// The shortest and the longest RTT that the flow's connections have measured since its last row. Not a number
         /// without a measurement.
@@ -131,7 +131,7 @@ table! {
     }
 }
 
-/// Everything recorded in a run.
+/// All time series of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Series {
     pub flows: FlowSeries,
@@ -141,10 +141,10 @@ pub struct Series {
     pub rtts: RttCounts,
 }
 
-/// Shortest time over which a delivery rate is taken.
+/// The shortest time over which a delivery rate is measured.
 const RATE_WINDOW: Dur = Dur::from_millis(100);
 
-/// What is remembered of a flow to know the rate at which it receives.
+/// Where the measurement of a flow's delivery rate began, and the last rate.
 #[derive(Clone, Copy, Debug, Default)]
 struct RateMark {
     since: Time,
@@ -152,13 +152,13 @@ struct RateMark {
     rate_bps: f64,
 }
 
-/// What is remembered of a flow until its next row.
+/// What a flow's next rows need.
 #[derive(Clone, Copy, Debug, Default)]
 struct Pending {
     received: u64,
-    /// Shortest and longest.
+    /// The shortest and the longest RTT since the last row.
     rtt: Option<(Dur, Dur)>,
-    /// Row of the last duplicate ACK.
+    /// The row of the last duplicate ACK.
     duplicate: Option<usize>,
 }
 
@@ -171,7 +171,7 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// `interval` zero: sample at each ACK and each change of a queue.
+    /// An `interval` of zero samples at each ACK and each change of a queue.
     pub fn new(interval: Dur, flows: usize) -> Recorder {
         Recorder {
             interval,
@@ -181,7 +181,7 @@ impl Recorder {
         }
     }
 
-    /// `rtts`: of each measured flow, with its index.
+    /// `rtts` has the index and the RTTs of each measured flow.
     pub fn finish<'a>(mut self, rtts: impl Iterator<Item = (u64, &'a Histogram)>) -> Series {
         for (flow, histogram) in rtts {
             histogram.counts().for_each(|(rtt, samples)| self.series.rtts.push(flow, rtt.0, samples));
@@ -189,7 +189,7 @@ impl Recorder {
         self.series
     }
 
-    /// `is_lasting`: the connection is the flow's only one.
+    /// Samples a flow's connection. `is_lasting` says whether it is the flow's only one.
     pub fn on_flow(&mut self, now: Time, flow: u32, view: &SenderView, received: u64, is_lasting: bool) {
         let rate_bps = if is_lasting { self.delivered_bps(now, flow, received) } else { f64::NAN };
         let ssthresh = if view.ssthresh == u64::MAX { f64::NAN } else { view.ssthresh as f64 };
@@ -212,7 +212,7 @@ impl Recorder {
         );
     }
 
-    /// A flow's receiver has `bytes` more in order.
+    /// Counts `bytes` that a flow's receiver has got in order.
     pub fn on_received(&mut self, flow: u32, bytes: u64) {
         self.pending[flow as usize].received += bytes;
     }
@@ -272,7 +272,7 @@ impl Recorder {
     }
 }
 
-/// As tables name it.
+/// The cause's name in tables.
 pub fn cause_name(cause: DropCause) -> &'static str {
     match cause {
         DropCause::Overflow => "overflow",

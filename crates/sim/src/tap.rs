@@ -1,23 +1,23 @@
-//! Captures of a link as its near node sees them.
+//! Captures of a link, as its near node sees it.
 
 use crate::packet::{Load, Packet, Packets};
 use crate::pcap::{Format, Frame, Options, PcapWriter};
 use airtcp_wire::{Segment, Time};
 use std::io::{self, Write};
 
-/// A capture that is wanted: what leaves for the link forward, and what comes back from it.
+/// A capture to write: what enters the link forward, and what comes out of it in reverse.
 pub struct Capture {
     /// The link's name.
     pub link: String,
     pub format: Format,
-    /// Buffered.
+    /// Should be buffered.
     pub writer: Box<dyn Write + Send>,
 }
 
 pub struct Tap {
     pub link: usize,
     writer: PcapWriter<Box<dyn Write + Send>>,
-    /// The first error, kept until the run is over.
+    /// The first error, kept until the end of the run.
     error: Option<io::Error>,
 }
 

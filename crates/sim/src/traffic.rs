@@ -1,19 +1,19 @@
-//! What applications do, and when.
+//! Applications: what they do, and when.
 
 use crate::scenario::model;
 use airtcp_proto::rng::Dormant;
 use airtcp_wire::{Dur, Rate, Time};
 
-/// What the application of a flow does now.
+/// What a flow's application does now.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Action {
     /// Opens the flow's connection.
     Open,
-    /// Opens a connection of its own for a transfer of this many bytes.
+    /// Opens a connection for one transfer of this many bytes.
     Transfer(u64),
     /// Writes this many bytes.
     Write(u64),
-    /// From now on there is always more to send, or no longer.
+    /// Always has more to send from now on, or no longer has.
     Greedy(bool),
     /// Has written all that it will.
     Close,
@@ -22,7 +22,7 @@ pub enum Action {
     Nothing,
 }
 
-/// The application of one flow. A machine: see [`airtcp_proto::machine`].
+/// The application of one flow, as a [machine](airtcp_proto::machine).
 pub struct Source {
     traffic: Kind,
     chance: Dormant,
@@ -40,7 +40,7 @@ enum Kind {
     Udp(Periodic),
 }
 
-/// So many bytes every so often.
+/// A number of bytes at regular intervals.
 #[derive(Clone, Copy)]
 struct Periodic {
     bytes: u32,
@@ -56,7 +56,7 @@ impl Periodic {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
     Start,
-    /// The connection is open, the first bytes are yet to be written.
+    /// The connection is open, but nothing is written yet.
     Opened,
     /// Sending until this time.
     On(Time),
@@ -65,7 +65,8 @@ enum State {
 }
 
 impl Source {
-    /// The application of a flow that starts at `start`. `payload` is what one of its packets carries.
+    /// The application of a flow that starts at `start`. `payload` is the number of bytes that one of its packets
+    /// carries.
     pub fn new(flow: &model::Flow, start: Time, payload: u32, chance: Dormant) -> Source {
         let traffic = match &flow.traffic {
             model::Traffic::Unlimited => Kind::Unlimited,
@@ -93,7 +94,7 @@ impl Source {
         }
     }
 
-    /// The time named by [`poll_timeout`](Source::poll_timeout) has come. It may name the same time again.
+    /// Acts at the time that [`poll_timeout`](Source::poll_timeout) has named. That may then name the same time again.
     pub fn handle_timeout(&mut self, now: Time) -> Action {
         if now >= self.stop {
             return self.stop();
@@ -108,7 +109,7 @@ impl Source {
                 Action::Greedy(true)
             }
             Kind::Bytes(size) => {
-                // Everything is in the connection's hands: there is nothing left to stop.
+                // The connection has everything, so nothing is left to stop.
                 (self.stop, self.next) = (Time::NEVER, now);
                 match self.state {
                     State::Opened => {
