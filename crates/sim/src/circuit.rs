@@ -1,7 +1,7 @@
-//! TCP circuits: a sender at one node, a receiver at another, and header packets and their ACKs in between. Data packets
-//! wait here as they are and go on when the circuit says so.
+//! TCP circuits: a sender at one node, a receiver at another, and header packets and their ACKs between them. Data
+//! packets wait here unchanged until the circuit forwards them.
 
-use crate::ahead::{Arrival, What};
+use crate::ahead::What;
 use crate::ends::Ends;
 use crate::flow::Flow;
 use crate::network::Network;
@@ -14,50 +14,50 @@ use airtcp_proto::circuit::{Config, Output, Pair, Receiver, Reply, Sender};
 use airtcp_proto::middlebox::Direction;
 use airtcp_proto::queue::{DropCause, Item};
 use airtcp_proto::ring::Ring;
-use airtcp_proto::tcp::{Reason, Transmit};
+use airtcp_proto::tcp::Transmit;
 use airtcp_wire::{Dur, Ecn, Header, SackBlocks, Time};
 
-/// What a circuit is called, and where it runs.
+/// The names of a circuit, and where it runs.
 #[derive(Clone, Debug)]
 pub struct Place {
-    /// Its own, among all circuits.
+    /// Index among all circuits.
     pub number: u16,
     pub name: String,
     /// Which of the circuits of this name, from 0.
     pub index: u32,
     pub scheme: String,
-    /// Of the data.
+    /// The direction of the data.
     pub direction: Direction,
-    /// Nodes at which the sender and the receiver stand.
+    /// The nodes of the sender and the receiver.
     pub nodes: [u16; 2],
 }
 
-/// One end of a circuit, as an index into [`Place::nodes`].
+/// The ends of a circuit, as indices into [`Place::nodes`].
 pub const ENTRY: usize = 0;
 pub const EXIT: usize = 1;
 
 pub struct Circuit {
     pub place: Place,
-    /// By which each of its ends sends.
+    /// The side into which each of its ends sends.
     ways: [Side; 2],
     sender: Sender,
     receiver: Receiver,
-    /// Stands for addresses and ports of the first control TCP; the others' follow.
+    /// Stands for the addresses and ports of the first control TCP. Those of the others follow.
     first_number: u32,
     controls: u16,
     /// Bytes of data that a header packet stands for.
     vmss: u64,
     /// Does the receiver count data?
     reports_losses: bool,
-    /// How long a data packet of the connections is, if they want to know the control TCPs' window in them (F2).
+    /// Length of the connections' data packets, if the connections ask for the control TCPs' window (F2).
     packet_bytes: Option<u64>,
-    /// Sending ends that have more than the tunnel queue had room for.
+    /// Sending ends that have more than the tunnel queue has room for.
     waiting: Ring<u32>,
     pub counts: Counts,
     pub baseline: ControlTotals,
 }
 
-/// What has gone through since the warm-up.
+/// What has passed the circuit since the warm-up.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Counts {
     pub header_packets_sent: u64,
@@ -69,14 +69,14 @@ pub struct Counts {
     pub forwarded_packets: u64,
     pub forwarded_bytes: u64,
     pub tunnel_queue_drops: u64,
-    /// The control TCPs' windows together, in segments, over time in nanoseconds.
+    /// Sum of the control TCPs' windows, in segments, integrated over time in nanoseconds.
     window_time: u128,
     window: u32,
     window_since: Time,
     began: Time,
 }
 
-/// What the control TCPs have come to since they were opened.
+/// Sums over the control TCPs since they were opened.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ControlTotals {
     pub timeouts: u64,
@@ -89,7 +89,7 @@ impl Counts {
         (self.window, self.window_since) = (window, now);
     }
 
-    /// Mean over the time until `now`.
+    /// Mean sum of the control TCPs' windows until `now`, in segments.
     pub fn mean_window(&self, now: Time) -> f64 {
         let mut counts = *self;
         counts.on_window(now, 0);
@@ -98,7 +98,7 @@ impl Counts {
 }
 
 impl Circuit {
-    /// A circuit by `config`, whose control TCPs are numbered from `first_number` on.
+    /// The control TCPs are numbered from `first_number` on.
     pub fn new(
         place: Place,
         sender: Sender,
@@ -123,34 +123,34 @@ impl Circuit {
         }
     }
 
-    /// Its sender handles the flow's packets that come to its node.
+    /// Lets the sender handle the flow's packets at its node.
     pub fn handle(&self, flow: &mut Flow) {
         let Place { number, nodes, .. } = self.place;
         flow.stops.push((nodes[ENTRY], Stop::Circuit(number)));
     }
 
-    /// Its receiver counts the flow's packets that leave it, if it counts data.
+    /// Lets the receiver count the flow's packets that leave the circuit, if it counts data.
     pub fn count(&self, flow: &mut Flow) {
         let Place { number, nodes, .. } = self.place;
         flow.counted_at = self.reports_losses.then_some((nodes[EXIT], number));
     }
 
-    /// The connections, whose data packets are so long, ask for the control TCPs' window.
+    /// Notes that connections whose data packets have this length ask for the control TCPs' window.
     pub fn tell_window_in(&mut self, packet_bytes: u64) {
         self.packet_bytes = Some(packet_bytes);
     }
 
-    /// The number after those of its control TCPs.
+    /// The number that follows those of the control TCPs.
     pub fn next_number(&self) -> u32 {
         self.first_number + u32::from(self.controls)
     }
 
-    /// Congestion windows of its control TCPs together, in bytes of data.
+    /// Sum of the control TCPs' congestion windows, in bytes of data.
     pub fn window_bytes(&self) -> u64 {
         u64::from(self.sender.control_window()) * self.vmss
     }
 
-    /// What a round trip's data amounts to, in packets of the connections, if they want to know.
+    /// The data of a round trip in packets of the connections, if they ask for it.
     pub fn window_told(&self) -> Option<u32> {
         let packets = u64::from(self.sender.window()) * self.vmss / self.packet_bytes?;
         Some(u32::try_from(packets).unwrap_or(u32::MAX))
@@ -168,11 +168,6 @@ impl Circuit {
         self.baseline = self.totals();
         let Counts { window, .. } = self.counts;
         self.counts = Counts { window, window_since: now, began: now, ..Counts::default() };
-    }
-
-    /// When one of the ends wants to be called.
-    fn poll_timeout(&self, end: usize) -> Time {
-        if end == ENTRY { self.sender.poll_timeout() } else { self.receiver.poll_timeout() }
     }
 
     pub fn schedule(&self, stage: &mut Stage, end: usize) {
@@ -193,37 +188,39 @@ impl Circuit {
         Timer::Circuit(usize::from(self.place.number), end)
     }
 
-    /// A timer may be due.
+    /// Handles a timer of one of the ends, which may be due.
     pub fn handle_timer(&mut self, stage: &mut Stage, ends: &mut Ends, end: usize) {
         let now = stage.network.now;
-        if self.poll_timeout(end) > now {
-            return self.schedule(stage, end);
-        }
         match end {
-            ENTRY => {
+            ENTRY if self.sender.poll_timeout() <= now => {
                 self.sender.handle_timeout(now);
                 self.run(stage, ends);
             }
-            _ => {
+            EXIT if self.receiver.poll_timeout() <= now => {
                 self.receiver.handle_timeout(now);
                 self.reply(&mut stage.network);
                 self.schedule(stage, EXIT);
             }
+            _ => self.schedule(stage, end),
         }
     }
 
-    /// The sending end of a connection, whose flow alone uses the circuit, may have something for it.
+    /// Lets a sending end, whose flow alone uses the circuit, send what it has.
     #[inline(never)]
     pub fn serve(&mut self, stage: &mut Stage, ends: &mut Ends, endpoint: u32) {
-        self.stand_in_line(endpoint);
-        match self.is_stuck(stage.network.now) {
+        if !self.waiting.iter().any(|waiting| *waiting == endpoint) {
+            self.waiting.push_back(endpoint);
+        }
+        // Often nothing can leave or enter until something arrives.
+        let is_stuck = self.sender.rests(stage.network.now) && !self.sender.has_room();
+        match is_stuck {
             true => ends.schedule_waiting(stage, endpoint),
             false => self.run(stage, ends),
         }
         ends.retire_if_over(endpoint >> 1);
     }
 
-    /// Sends what the sender has to send, and lets those in line fill its tunnel queue.
+    /// Sends what the sender has to send, and lets waiting connections fill its tunnel queue.
     fn run(&mut self, stage: &mut Stage, ends: &mut Ends) {
         loop {
             self.fill(stage, ends);
@@ -236,11 +233,13 @@ impl Circuit {
     }
 
     fn fill(&mut self, stage: &mut Stage, ends: &mut Ends) {
-        while let Some((endpoint, room)) = self.first_in_line() {
-            // The connection that stood in line may be over by now, and another flow's have its place.
+        while let Some(&endpoint) = self.waiting.front()
+            && self.sender.has_room()
+        {
+            // The connection may be over by now, and one of another flow may have its place.
             let has_more = ends.circuit_of(endpoint) == Some(self.place.number)
-                && self.fill_from(stage, ends, endpoint, room);
-            // One that is alone in the line and has more stays first.
+                && self.fill_from(stage, ends, endpoint, self.sender.room());
+            // A connection that waits alone and has more stays first.
             if has_more && self.waiting.len() == 1 {
                 continue;
             }
@@ -251,11 +250,11 @@ impl Circuit {
         }
     }
 
-    /// Returns whether the connection has more than there was room for.
+    /// Lets a connection put up to `room` packets into the tunnel queue. Returns whether it has more than that.
     #[inline(never)]
     fn fill_from(&mut self, stage: &mut Stage, ends: &mut Ends, endpoint: u32, room: u32) -> bool {
         let mut refused = Vec::new();
-        let has_more = ends.fill(stage, endpoint, room, |network, id| {
+        let has_more = ends.fill(stage, endpoint, room, |network, _, id| {
             if !self.enter(network, id) {
                 refused.push(id);
             }
@@ -266,7 +265,7 @@ impl Circuit {
         has_more
     }
 
-    /// A data packet of one of the flows has come to the sender.
+    /// Handles a data packet that one of the flows has sent to the sender's node.
     pub fn handle_data(&mut self, stage: &mut Stage, ends: &mut Ends, id: u32) {
         if !self.enter(&stage.network, id) {
             refuse(&mut stage.network, ends, &[id]);
@@ -274,26 +273,7 @@ impl Circuit {
         self.run(stage, ends);
     }
 
-    fn stand_in_line(&mut self, endpoint: u32) {
-        if !self.waiting.iter().any(|waiting| *waiting == endpoint) {
-            self.waiting.push_back(endpoint);
-        }
-    }
-
-    /// The sending end that is first in the line, if there is room for packets of it: and for how many.
-    fn first_in_line(&self) -> Option<(u32, u32)> {
-        let endpoint = *self.waiting.front()?;
-        let room = self.sender.room();
-        (room > 0).then_some((endpoint, room))
-    }
-
-    /// Nothing can leave nor enter until something comes.
-    fn is_stuck(&self, now: Time) -> bool {
-        self.sender.rests(now) && !self.sender.has_room()
-    }
-
-    /// A data packet comes to the tunnel queue. `false`: that is full.
-    // Of its two callers one is hot.
+    /// Puts a data packet into the tunnel queue. Returns `false` if that is full.
     #[inline(always)]
     fn enter(&mut self, network: &Network, id: u32) -> bool {
         let packet = network.packets.get(id);
@@ -309,7 +289,7 @@ impl Circuit {
         if self.sender.rests(now) {
             return false;
         }
-        let any = !stage.network.is_watched() && self.transmit_expected(stage, ends);
+        let any = !stage.network.is_watched && self.transmit_expected(stage, ends);
         if self.sender.rests(now) {
             return any;
         }
@@ -333,15 +313,8 @@ impl Circuit {
                 Output::Header { control, bytes, repeats } => {
                     self.counts.header_packets_sent += 1;
                     self.counts.header_bytes_sent += u64::from(bytes);
-                    let id = network.packets.vacant();
-                    network.packets.occupy(id);
-                    network.packets.put(id, &transmit);
-                    self.address(
-                        network.packets.get_mut(id),
-                        Load::Header { control, repeats },
-                        control,
-                        bytes,
-                    );
+                    let id = network.packets.insert_segment(&transmit);
+                    self.address(network.packets.get_mut(id), Load::Header { control, repeats }, bytes);
                     id
                 }
             };
@@ -349,8 +322,8 @@ impl Circuit {
         }
     }
 
-    /// Sends what is expected of the sender, where nobody watches: data packets, each with a header packet. Returns whether
-    /// anything left.
+    /// Sends data packets, each followed by a header packet, as long as the sender has nothing else to send. Requires
+    /// that nobody watches. Returns whether anything left.
     fn transmit_expected(&mut self, stage: &mut Stage, ends: &mut Ends) -> bool {
         let mut sent = 0;
         let now = stage.network.now;
@@ -373,7 +346,7 @@ impl Circuit {
         sent > 0
     }
 
-    /// Sends a data packet, and delivers it where that is [ahead](crate::ahead).
+    /// Sends a data packet, and delivers it where the receiver is [ahead](crate::ahead).
     #[inline(always)]
     fn send_data(&mut self, stage: &mut Stage, ends: &mut Ends, item: Item) {
         let Some(at) = self.send(&mut stage.network, ENTRY, item) else { return };
@@ -383,8 +356,8 @@ impl Circuit {
         }
     }
 
-    /// The same of the header packet that follows it, which becomes a packet only where it is not delivered. Returns whether it is.
-    /// `follows`: the header packet before it in the burst was delivered.
+    /// Sends the header packet that follows it. Only if it cannot be delivered at once does it enter the slab.
+    /// `follows` says whether the header packet before it in the burst was delivered. Returns whether this one was.
     #[inline(always)]
     fn send_header(&mut self, stage: &mut Stage, header: &Header, pair: Pair, follows: bool) -> bool {
         let id = stage.network.packets.vacant();
@@ -402,28 +375,24 @@ impl Circuit {
         is_delivered
     }
 
-    /// It becomes a packet.
+    /// Puts a header packet into the slab.
     #[inline(never)]
     fn put_header(&self, network: &mut Network, header: &Header, pair: Pair, at: Option<Time>) {
-        let Network { packets, ahead, .. } = network;
-        let id = packets.vacant();
-        packets.occupy(id);
-        let packet = packets.get_mut(id);
-        packet.carry(*header, pair.ecn, Reason::New, 0);
-        packet.offset = pair.offset;
-        self.address(packet, Load::Header { control: 0, repeats: 0 }, 0, pair.bytes);
+        let id = network.packets.insert_new_data(header, pair.ecn, pair.offset);
+        self.address(network.packets.get_mut(id), Load::Header { control: 0, repeats: 0 }, pair.bytes);
         if let Some(at) = at {
-            ahead.take_sent(id, at);
+            network.ahead.take_sent(id, at);
         }
     }
 
-    /// As [`Topology::send_to_end`](crate::topology::Topology::send_to_end) from one of its ends, where nobody watches.
+    /// As [`Topology::send_to_end`](crate::topology::Topology::send_to_end), from one of the ends. Requires that nobody
+    /// watches.
     #[inline(always)]
     fn send(&self, network: &mut Network, end: usize, item: Item) -> Option<Time> {
         network.topology.send_to_end(network.now, self.ways[end], item.bytes, || item)
     }
 
-    /// A header packet that is no packet is at the circuit's end. Returns whether it was expected.
+    /// Delivers a header packet that is not in the slab to the receiver. Returns whether the receiver expected it.
     #[inline(always)]
     fn receive_header(&mut self, stage: &mut Stage, header: &Header, ecn: Ecn, follows: bool) -> bool {
         let now = stage.network.now;
@@ -435,21 +404,13 @@ impl Circuit {
         is_expected
     }
 
-    /// A packet of one of its flows passes the node where it ends.
-    #[inline]
-    pub fn on_passing(&mut self, direction: Direction) {
-        if direction == self.place.direction {
-            self.on_delivered();
-        }
-    }
-
-    /// A packet of one of its flows is delivered where it ends.
+    /// Counts a packet of one of the flows that leaves the circuit.
     #[inline]
     pub fn on_delivered(&mut self) {
         self.receiver.handle_data(1);
     }
 
-    /// A header packet is at the circuit's end, whose answers leave.
+    /// Delivers a header packet to the receiver, and sends its answers.
     #[inline]
     pub fn handle_header(&mut self, stage: &mut Stage, id: u32, control: u16, repeats: u8) {
         let Network { packets, now, .. } = &mut stage.network;
@@ -458,13 +419,12 @@ impl Circuit {
             self.handle_any_header(&mut stage.network, id, control, repeats);
             return self.schedule(stage, EXIT);
         }
-        packets.remove_plain(id);
+        packets.remove(id);
         self.answer_expected(stage, control);
     }
 
-    /// The answer to an expected header packet, if one is due, leaves: without becoming a packet, if it has no SACK blocks and
-    /// what comes back is foreseen.
-    // Of its two callers one is hot.
+    /// Sends the answer to an expected header packet, if one is due. It does not enter the slab if it has no SACK
+    /// blocks and its arrival is foreseen.
     #[inline(always)]
     fn answer_expected(&mut self, stage: &mut Stage, control: u16) {
         let Stage { network, schedule, .. } = stage;
@@ -480,14 +440,14 @@ impl Circuit {
 
     #[inline(always)]
     fn send_bare_reply(&mut self, network: &mut Network, ack: &Header, reply: Reply) {
-        // With circuits no station is ahead: stations know only packets and plain ACKs.
+        // No station is ahead where there are circuits: stations see only packets and plain ACKs.
         debug_assert!(network.ahead.station.is_none());
         self.count_reply(reply);
         let id = network.packets.vacant();
         let item = Item { id, bytes: reply.bytes, flow: self.first_number, ..Item::default() };
         if let Some(at) = self.send(network, EXIT, item) {
             let what = What::HeaderAck(u32::from(self.place.number));
-            return network.ahead.answer(Arrival::ack(at, what, *ack));
+            return network.ahead.answer(at, what, *ack);
         }
         let id = network.packets.insert_ack(*ack, &SackBlocks::NONE);
         self.address_reply(network, id, reply);
@@ -506,9 +466,7 @@ impl Circuit {
         loop {
             let mut transmit = Transmit::default();
             let Some(reply) = self.receiver.poll_transmit(network.now, &mut transmit) else { return };
-            let id = network.packets.vacant();
-            network.packets.occupy(id);
-            network.packets.put(id, &transmit);
+            let id = network.packets.insert_segment(&transmit);
             self.send_reply(network, id, reply);
         }
     }
@@ -526,7 +484,7 @@ impl Circuit {
     }
 
     fn address_reply(&self, network: &mut Network, id: u32, Reply { control, bytes }: Reply) {
-        self.address(network.packets.get_mut(id), Load::HeaderAck { control }, control, bytes);
+        self.address(network.packets.get_mut(id), Load::HeaderAck { control }, bytes);
     }
 
     pub fn handle_header_ack(&mut self, stage: &mut Stage, ends: &mut Ends, id: u32, control: u16) {
@@ -537,7 +495,7 @@ impl Circuit {
         self.run(stage, ends);
     }
 
-    /// The same of an ACK that is no packet.
+    /// Handles an ACK of the first control TCP that is not in the slab.
     pub fn handle_arrival(&mut self, stage: &mut Stage, ends: &mut Ends, ack: &Header) {
         let now = stage.network.now;
         if !self.sender.handle_expected(now, ack) {
@@ -546,7 +504,7 @@ impl Circuit {
         self.run(stage, ends);
     }
 
-    /// A control packet is lost.
+    /// Counts a control packet as lost.
     pub fn lose(&mut self, load: Load) {
         match load {
             Load::HeaderAck { .. } => self.counts.acks_lost += 1,
@@ -554,20 +512,22 @@ impl Circuit {
         }
     }
 
-    /// Fills in what is around the segment of a control packet.
-    fn address(&self, packet: &mut Packet, load: Load, control: u16, bytes: u32) {
+    /// Fills in what surrounds the segment of a control packet.
+    fn address(&self, packet: &mut Packet, load: Load, bytes: u32) {
         let Place { number, nodes, direction, .. } = self.place;
-        (packet.exit, packet.direction) = match load {
-            Load::HeaderAck { .. } => (nodes[ENTRY], direction.opposite()),
-            _ => (nodes[EXIT], direction),
+        let (control, end, direction) = match load {
+            Load::Header { control, .. } => (control, EXIT, direction),
+            Load::HeaderAck { control } => (control, ENTRY, direction.opposite()),
+            Load::Tcp { .. } | Load::Udp => return,
         };
         (packet.load, packet.bytes) = (load, bytes);
+        (packet.exit, packet.direction) = (nodes[end], direction);
         packet.flow = u32::from(number);
         packet.number = self.first_number + u32::from(control);
     }
 }
 
-/// The tunnel queue has no room for these packets.
+/// Drops packets for which the tunnel queue has no room.
 #[cold]
 fn refuse(network: &mut Network, ends: &mut Ends, ids: &[u32]) {
     let now = network.now;

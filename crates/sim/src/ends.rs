@@ -1,6 +1,6 @@
 //! The ends of connections: what is delivered to them, what their applications do, and what they send.
 
-use crate::ahead::{Connected, Entry, Text, What, plain_bytes};
+use crate::ahead::{Connected, Entry, Text, plain_bytes};
 use crate::circuit::Circuit;
 use crate::flow::{Flow, Phase, RECEIVER, SENDER, Transfer};
 use crate::network::{Network, UDP_HEADERS_BYTES};
@@ -15,8 +15,8 @@ use airtcp_proto::queue::DropCause;
 use airtcp_proto::tcp::{Connection, Event};
 use airtcp_wire::{Header, SackBlocks, Time};
 
-/// Flows and their connections. An end of a connection is called by its number: twice that of the connection's place, plus one
-/// for the receiver. What sends through a circuit that its flow alone uses waits for that: then the answer is the circuit.
+/// Flows and their connections. The number of a connection's end, its `endpoint`, is twice the connection's place, plus
+/// one for the receiver. Where a method returns a circuit, the connection sends through it and waits for it.
 pub struct Ends {
     pub flows: Vec<Flow>,
     pub transfers: Transfers,
@@ -26,58 +26,43 @@ pub struct Ends {
 const FEW: usize = 32;
 
 impl Ends {
-    pub fn new(flows: Vec<Flow>, transfers: Transfers) -> Ends {
-        Ends { flows, transfers }
-    }
-
-    /// Are there more than the caches hold?
+    /// Are there more connections than the caches hold?
     #[inline]
     pub fn are_many(&self) -> bool {
         self.transfers.len() > FEW
     }
 
-    /// Fetches what will be needed of this packet's connection.
-    #[inline]
-    pub fn prefetch_connection(&self, packet: &Packet) {
-        let Load::Tcp { endpoint } = packet.load else { return };
-        let transfer = self.transfers.get(endpoint >> 1);
-        let flow = &self.flows[packet.flow as usize];
-        match (endpoint & 1) as usize {
-            SENDER => {
-                prefetch_part(&transfer.ends[SENDER], Connection::TOUCHED_BY_ACK);
-                prefetch_part(flow, Flow::TOUCHED_BY_ACK);
-            }
-            _ => {
-                for part in Connection::TOUCHED_BY_TEXT {
-                    prefetch_part(&transfer.ends[RECEIVER], part);
+    /// Prefetches what packets for these ends of a connection will need.
+    #[inline(always)]
+    pub fn prefetch_ends(&self, index: u32, ends: &[usize]) {
+        let transfer = self.transfers.get(index);
+        for &end in ends {
+            match end {
+                SENDER => prefetch_part(&transfer.ends[SENDER], Connection::TOUCHED_BY_ACK),
+                _ => {
+                    for part in Connection::TOUCHED_BY_TEXT {
+                        prefetch_part(&transfer.ends[RECEIVER], part);
+                    }
                 }
-                prefetch_part(flow, Flow::TOUCHED_BY_TEXT);
             }
         }
         prefetch_part(transfer, Transfer::TOUCHED);
     }
 
-    /// Fetches what an ACK will need of this connection, and what it lets go at the other end of it.
-    #[inline]
-    pub fn prefetch_transfer(&self, endpoint: u32) {
-        let transfer = self.transfers.get(endpoint >> 1);
-        prefetch_part(&transfer.ends[SENDER], Connection::TOUCHED_BY_ACK);
-        for part in Connection::TOUCHED_BY_TEXT {
-            prefetch_part(&transfer.ends[RECEIVER], part);
-        }
-        prefetch_part(transfer, Transfer::TOUCHED);
-    }
-
-    /// Fetches what that connection points to, and its flow, once it is here itself.
-    #[inline]
-    pub fn prefetch_beyond_transfer(&self, endpoint: u32) {
-        let transfer = self.transfers.get(endpoint >> 1);
+    /// Prefetches what these ends point to, and their flow, once the ends themselves are in the cache.
+    #[inline(always)]
+    pub fn prefetch_beyond_ends(&self, index: u32, ends: &[usize]) {
+        let transfer = self.transfers.get(index);
         prefetch_part(&self.flows[transfer.flow as usize], Flow::TOUCHED_BY_ACK);
-        transfer.ends[SENDER].prefetch_for_ack();
-        transfer.ends[RECEIVER].prefetch_for_text();
+        for &end in ends {
+            match end {
+                SENDER => transfer.ends[SENDER].prefetch_for_ack(),
+                _ => transfer.ends[RECEIVER].prefetch_for_text(),
+            }
+        }
     }
 
-    /// Fetches what the timer of that end of a connection will need.
+    /// Prefetches what the timer of this end will need.
     #[inline]
     pub fn prefetch_for_timer(&self, endpoint: u32) {
         let transfer = self.transfers.get(endpoint >> 1);
@@ -85,18 +70,7 @@ impl Ends {
         prefetch_part(transfer, Transfer::TOUCHED);
     }
 
-    /// Fetches what that connection points to, once it is here itself.
-    #[inline]
-    pub fn prefetch_beyond_connection(&self, packet: &Packet) {
-        let Load::Tcp { endpoint } = packet.load else { return };
-        let ends = &self.transfers.get(endpoint >> 1).ends;
-        match (endpoint & 1) as usize {
-            SENDER => ends[SENDER].prefetch_for_ack(),
-            _ => ends[RECEIVER].prefetch_for_text(),
-        }
-    }
-
-    /// A timer of a connection may be due. If it is not, the connection is asked what it wants.
+    /// Handles a timer of a connection that may be due. If it is not, it is set to when the connection wants it.
     pub fn handle_timer(&mut self, stage: &mut Stage, endpoint: u32) -> Option<u16> {
         if self.transfers.is_retired_by(stage.network.now, endpoint >> 1) {
             return None;
@@ -112,10 +86,9 @@ impl Ends {
         }
     }
 
-    /// Data, sent again or not, for a connection that only receives: its ACK, if one is due, leaves in the packet's place. Returns
-    /// whether it was that.
-    // It has one caller, which is hot.
-    #[inline(always)]
+    /// Delivers data, new or repeated, to a connection that only receives, and sends its ACK if one is due. Returns
+    /// whether the connection expected this.
+    #[inline(never)]
     pub fn deliver_expected_data(
         &mut self,
         stage: &mut Stage,
@@ -123,66 +96,32 @@ impl Ends {
         id: u32,
         endpoint: u32,
     ) -> bool {
-        let Network { packets, now, sack, packets_delivered, .. } = &mut stage.network;
+        let Network { packets, now, .. } = &stage.network;
         let (now, packet) = (*now, packets.get(id));
         let transfer = self.transfers.get_mut(endpoint >> 1);
         let end = &mut transfer.ends[RECEIVER];
         if !packets.is_header_all(id) || !end.handle_expected_text(now, &packet.header, packet.ecn) {
             return false;
         }
-        let flow = &mut self.flows[packet.flow as usize];
-        if let Some(circuit) = flow.counted_by {
-            circuits[usize::from(circuit)].on_delivered();
-        }
-        flow.counts.on_delivered(packet.bytes);
-        *packets_delivered += 1;
-        if transfer.truth.is_undecided() && packets.order(id) != STATIONS_OWN {
-            transfer.truth.delivered(packet.range(), packets.order(id));
-        }
         end.read_all();
-        let ack = end.poll_expected_ack(now, sack);
-        if let Some(ack) = ack
-            && !flow.runs_ahead
-        {
-            packets.put_ack(id, ack, sack);
-            packets.get_mut(id).address(endpoint, flow, transfer.numbers());
-            stage.network.send(flow, RECEIVER, id);
-            return true;
-        }
+        let flow = &mut self.flows[packet.flow as usize];
+        count_at_circuit(circuits, flow);
+        count_delivery(&mut stage.network, transfer, flow, id);
+        stage.network.packets.remove(id);
         transfer.under_way -= 1;
-        packets.remove(id);
-        match ack {
-            Some(ack) => Connected { stage, transfer, flow, endpoint: endpoint ^ 1 }.answer(now, ack),
+        let end = &mut transfer.ends[RECEIVER];
+        match end.poll_expected_ack(now, &mut stage.network.sack) {
+            Some(ack) => Connected { stage, transfer, flow, endpoint: endpoint ^ 1 }.send_ack(ack),
             None => stage.schedule.set(Timer::Endpoint(endpoint), end.poll_expected_timeout()),
         }
         true
     }
 
-    /// An ACK to a connection that only sends, and what it lets go. `None`: it is not that.
-    // Its caller is one function, and sees everything at fixed places.
+    /// Delivers an ACK to a connection that only sends, which then sends what it may. Returns `None` if the connection
+    /// does not expect this ACK, else the circuit that it sends through, if any.
+    // The callers are hot, and know where everything is.
     #[inline(always)]
-    pub fn deliver_expected_ack(&mut self, stage: &mut Stage, id: u32, endpoint: u32) -> Option<Option<u16>> {
-        let Network { packets, now, .. } = &mut stage.network;
-        let packet = packets.get(id);
-        let transfer = self.transfers.get_mut(endpoint >> 1);
-        let flow = &mut self.flows[packet.flow as usize];
-        if !take_expected_ack(*now, transfer, flow, &packet.header, packets.sack(id)) {
-            return None;
-        }
-        packets.remove(id);
-        if flow.circuit.is_some() {
-            return Some(flow.circuit);
-        }
-        if send_expected(stage, transfer, endpoint, flow) {
-            return Some(None);
-        }
-        Some(self.service_anything(stage, endpoint))
-    }
-
-    /// The same of an ACK with these blocks, without a packet, from a receiver that is [ahead](crate::ahead).
-    // Its callers are two functions, and see everything at fixed places.
-    #[inline(always)]
-    pub fn deliver_arrival(
+    pub fn deliver_expected_ack(
         &mut self,
         stage: &mut Stage,
         endpoint: u32,
@@ -191,28 +130,30 @@ impl Ends {
     ) -> Option<Option<u16>> {
         let transfer = self.transfers.get_mut(endpoint >> 1);
         let flow = &mut self.flows[transfer.flow as usize];
-        if !take_expected_ack(stage.network.now, transfer, flow, ack, sack) {
+        if !transfer.ends[SENDER].handle_expected_ack(stage.network.now, ack, sack) {
             return None;
         }
+        transfer.under_way -= 1;
+        note_ack(transfer, flow);
         if flow.circuit.is_some() {
             return Some(flow.circuit);
         }
-        if !(Connected { stage, transfer, flow, endpoint }).send_expected() {
+        if !send_expected(stage, transfer, endpoint, flow) {
             self.service_anything(stage, endpoint);
         }
         Some(None)
     }
 
-    /// New data that is no packet, and gets to its receiver, which is [ahead](crate::ahead). If that does not expect it, it becomes
-    /// a packet after all, and is returned with the number of that end.
+    /// Delivers new data that is not in the slab to its receiver, which is [ahead](crate::ahead). If the receiver does
+    /// not expect it, it goes into the slab: returns its id there.
     #[inline(always)]
-    pub fn deliver_text(&mut self, stage: &mut Stage, entry: &Entry) -> Option<(u32, u32)> {
-        let &Entry { at, what: What::Plain(endpoint), ref header, offset } = entry else { return None };
+    pub fn deliver_text(&mut self, stage: &mut Stage, endpoint: u32, entry: &Entry) -> Option<u32> {
+        let &Entry { at, ref header, offset, .. } = entry;
         let transfer = self.transfers.get_mut(endpoint >> 1);
         let flow = &mut self.flows[transfer.flow as usize];
         let mut connected = Connected { stage, transfer, flow, endpoint };
         if !connected.take(at, &Text { header, offset, follows: false }) {
-            return Some((connected.put(header, offset), endpoint ^ 1));
+            return Some(connected.put_data(header, offset));
         }
         flow.counts.on_delivered(plain_bytes(header));
         stage.network.packets_delivered += 1;
@@ -220,22 +161,8 @@ impl Ends {
         None
     }
 
-    /// It becomes a packet after all.
-    #[cold]
-    pub fn put_arrival(
-        &mut self,
-        network: &mut Network,
-        endpoint: u32,
-        ack: Header,
-        sack: &SackBlocks,
-    ) -> u32 {
-        let transfer = self.transfers.get(endpoint >> 1);
-        let flow = &self.flows[transfer.flow as usize];
-        network.packets.insert_answer(ack, sack, endpoint, flow, transfer.numbers())
-    }
-
-    /// Data that has left a circuit which its flow alone uses, and gets to the receiver at that time, which is
-    /// [ahead](crate::ahead). Returns whether it has been delivered.
+    /// Delivers data that has left the circuit of its flow alone to the receiver, if that is [ahead](crate::ahead) and
+    /// expects it. Returns whether it has been delivered.
     #[inline(always)]
     pub fn deliver_ahead(&mut self, stage: &mut Stage, id: u32, at: Time) -> bool {
         let packet = stage.network.packets.get(id);
@@ -254,11 +181,11 @@ impl Ends {
         }
         connected.count_received(1, bytes);
         transfer.under_way -= 1;
-        stage.network.packets.remove_plain(id);
+        stage.network.packets.remove(id);
         true
     }
 
-    /// Any packet of a connection.
+    /// Delivers any packet of a connection.
     #[inline(never)]
     pub fn deliver_segment(
         &mut self,
@@ -267,7 +194,7 @@ impl Ends {
         id: u32,
         endpoint: u32,
     ) -> Option<u16> {
-        let Network { packets, now, recorder, packets_delivered, .. } = &mut stage.network;
+        let Network { packets, now, recorder, .. } = &mut stage.network;
         let packet = packets.get(id);
         let end = (endpoint & 1) as usize;
         let transfer = self.transfers.get_mut(endpoint >> 1);
@@ -279,43 +206,32 @@ impl Ends {
             if let Some(recorder) = recorder {
                 sampling::record_ack(recorder, *now, transfer, duplicates);
             }
-            if let Some(rtt) = transfer.ends[SENDER].last_rtt() {
-                flow.rtt.add(rtt);
-            }
-            if !transfer.truth.is_empty() {
-                transfer.truth.acknowledged(transfer.ends[SENDER].acknowledged());
-            }
-        } else if let Some(circuit) = flow.counted_by {
-            circuits[usize::from(circuit)].on_delivered();
-        }
-        if packet.is_data() && end == RECEIVER {
-            flow.counts.on_delivered(packet.bytes);
-            *packets_delivered += 1;
-            if transfer.truth.is_undecided() && packets.order(id) != STATIONS_OWN {
-                transfer.truth.delivered(packet.range(), packets.order(id));
+            note_ack(transfer, flow);
+        } else {
+            count_at_circuit(circuits, flow);
+            if packet.is_data() {
+                count_delivery(&mut stage.network, transfer, flow, id);
             }
         }
-        packets.remove(id);
+        stage.network.packets.remove(id);
         self.service_seldom(stage, endpoint)
     }
 
     pub fn deliver_datagram(&mut self, network: &mut Network, circuits: &mut [Circuit], id: u32) {
-        let &Packet { bytes, flow, .. } = network.packets.get(id);
-        let Flow { counts, counted_by, .. } = &mut self.flows[flow as usize];
-        if let Some(circuit) = *counted_by {
-            circuits[usize::from(circuit)].on_delivered();
-        }
-        counts.on_delivered(bytes);
+        let &Packet { bytes, flow: index, .. } = network.packets.get(id);
+        let flow = &mut self.flows[index as usize];
+        count_at_circuit(circuits, flow);
+        flow.counts.on_delivered(bytes);
         let payload = u64::from(bytes.saturating_sub(UDP_HEADERS_BYTES));
-        counts.datagram_bytes += payload;
+        flow.counts.datagram_bytes += payload;
         if let Some(recorder) = &mut network.recorder {
-            recorder.on_received(flow, payload);
+            recorder.on_received(index, payload);
         }
         network.packets_delivered += 1;
         network.packets.remove(id);
     }
 
-    /// A packet of a flow is lost.
+    /// Counts a packet of a flow as lost.
     pub fn lose(&mut self, network: &mut Network, id: u32, cause: DropCause, at: Time) {
         let (packet, order) = (*network.packets.get(id), network.packets.order(id));
         network.packets.remove(id);
@@ -342,50 +258,42 @@ impl Ends {
         self.retire_if_over(endpoint >> 1);
     }
 
-    /// Steps 2 and 3 of the loop contract for one end of a connection, with the application's part.
+    /// Performs steps 2 and 3 of the loop contract (see [`airtcp_proto::machine`]) for one end of a connection, and
+    /// reads for the application.
     // Inlined where timers are handled, which is hot.
     #[inline(always)]
     fn service(&mut self, stage: &mut Stage, endpoint: u32) -> Option<u16> {
         let is_all = match (endpoint & 1) as usize {
-            SENDER => self.send_expected(stage, endpoint),
-            _ => self.send_expected_ack(stage, endpoint),
+            SENDER => self.service_sender(stage, endpoint),
+            _ => self.service_receiver(stage, endpoint),
         };
         if is_all { None } else { self.service_anything(stage, endpoint) }
     }
 
-    /// The same where that is seldom needed.
+    /// As [`service`](Ends::service), for callers that are not hot.
     #[inline(never)]
     fn service_seldom(&mut self, stage: &mut Stage, endpoint: u32) -> Option<u16> {
         self.service(stage, endpoint)
     }
 
-    /// The same if an ACK is all that a receiver may have to say: returns whether that was so.
-    fn send_expected_ack(&mut self, stage: &mut Stage, endpoint: u32) -> bool {
-        let Network { packets, now, sack, .. } = &mut stage.network;
+    /// Services a receiver that has nothing to send but perhaps an ACK. Returns whether that is so.
+    fn service_receiver(&mut self, stage: &mut Stage, endpoint: u32) -> bool {
         let transfer = self.transfers.get_mut(endpoint >> 1);
         let end = &mut transfer.ends[RECEIVER];
         if transfer.phase != Phase::Running || !end.only_receives() || end.readable() > 0 {
             return false;
         }
-        let ack = end.poll_expected_ack(*now, sack);
+        let ack = end.poll_expected_ack(stage.network.now, &mut stage.network.sack);
         stage.schedule.set(Timer::Endpoint(endpoint), end.poll_expected_timeout());
         if let Some(ack) = ack {
             let flow = &mut self.flows[transfer.flow as usize];
-            if flow.runs_ahead {
-                let now = *now;
-                Connected { stage, transfer, flow, endpoint: endpoint ^ 1 }.answer(now, ack);
-                return true;
-            }
-            let id = packets.insert_answer(ack, sack, endpoint ^ 1, flow, transfer.numbers());
-            transfer.under_way += 1;
-            stage.network.send(flow, RECEIVER, id);
+            Connected { stage, transfer, flow, endpoint: endpoint ^ 1 }.send_ack(ack);
         }
         true
     }
 
-    /// The same if new data is all that a sender has to say: returns whether that was so.
-    #[inline(always)]
-    fn send_expected(&mut self, stage: &mut Stage, endpoint: u32) -> bool {
+    /// Services a sender that has nothing to send but new data. Returns whether that is so.
+    fn service_sender(&mut self, stage: &mut Stage, endpoint: u32) -> bool {
         let transfer = self.transfers.get_mut(endpoint >> 1);
         let flow = &mut self.flows[transfer.flow as usize];
         let is_plain = flow.circuit.is_none()
@@ -421,7 +329,7 @@ impl Ends {
         None
     }
 
-    /// Something has come to a connection: perhaps it is over then.
+    /// Retires a connection that has received something and may be over now.
     pub fn look_whether_over(&mut self, stage: &Stage, index: u32) {
         match stage.schedule.clock() {
             Clock::Run => self.retire_if_over(index),
@@ -429,75 +337,78 @@ impl Ends {
         }
     }
 
-    /// The circuit that carries the flow of this connection alone, if it has one and is not over.
+    /// The circuit of this connection's flow alone, if it has one and the connection is not over.
     #[inline]
     pub fn circuit_of(&self, endpoint: u32) -> Option<u16> {
         let transfer = self.transfers.get(endpoint >> 1);
         self.flows[transfer.flow as usize].circuit.filter(|_| transfer.phase != Phase::Retired)
     }
 
-    /// A sending end puts up to `room` packets into its circuit with `enter`. Returns whether it has more than that.
+    /// Lets a sending end put up to `room` packets into its circuit with `enter`. Returns whether it has more than
+    /// that.
     #[inline(always)]
     pub fn fill(
         &mut self,
         stage: &mut Stage,
         endpoint: u32,
         room: u32,
-        mut enter: impl FnMut(&mut Network, u32),
+        mut enter: impl FnMut(&mut Network, &Flow, u32),
     ) -> bool {
         let transfer = self.transfers.get_mut(endpoint >> 1);
         let flow = &mut self.flows[transfer.flow as usize];
-        let mut enter = |network: &mut Network, _: &Flow, id| enter(network, id);
         let left = stage.network.take_expected(transfer, endpoint, flow, room, &mut enter);
         let is_all = match left {
             None => true,
             Some(0) => false,
-            Some(left) => drain(&mut stage.network, transfer, endpoint, flow, left, &mut enter),
+            Some(left) => stage.network.drain(transfer, endpoint, flow, left, &mut enter),
         };
         match is_all {
             true => stage.schedule_sender(endpoint, &transfer.ends[SENDER]),
-            false => schedule_waiting(stage, transfer, endpoint),
+            false => self.schedule_waiting(stage, endpoint),
         }
         !is_all
     }
 
-    /// A sending end waits for room in a circuit. What it has to do already, it does when there is some.
+    /// Schedules a sending end that waits for room in a circuit. What is due already, it does when there is room.
+    #[inline]
     pub fn schedule_waiting(&self, stage: &mut Stage, endpoint: u32) {
-        schedule_waiting(stage, self.transfers.get(endpoint >> 1), endpoint);
+        let (end, now) = (&self.transfers.get(endpoint >> 1).ends[SENDER], stage.network.now);
+        let deadline = || Some(end.poll_timeout()).filter(|at| *at > now).unwrap_or(Time::NEVER);
+        stage.schedule.set_lazily(Timer::Endpoint(endpoint), end.earliest_timeout(), deadline);
     }
 
-    /// What has come [ahead](crate::ahead) to connections that end has come by now.
+    /// Retires connections that have ended [ahead](crate::ahead) by now.
     #[inline(always)]
     pub fn catch_up(&mut self, now: Time) {
         self.transfers.catch_up(now, &mut self.flows);
     }
 
-    /// The connection in that place is forgotten if it is over.
+    /// Retires the connection in that place if it is over.
     #[inline(always)]
     pub fn retire_if_over(&mut self, index: u32) {
         self.transfers.retire_if_over(index, &mut self.flows);
     }
 
-    /// A source may have something to do. Returns the circuit that an end of a connection waits for then, and that end.
+    /// Lets a source act if it is due. Returns the circuit that an end of a connection then waits for, and that end.
     pub fn handle_source(&mut self, stage: &mut Stage, index: usize) -> Option<(u16, u32)> {
         let source = &mut self.flows[index].source;
         let due = source.as_mut().filter(|source| source.poll_timeout() <= stage.network.now);
         let action = due.map_or(Action::Nothing, |source| source.handle_timeout(stage.network.now));
         source.take_if(|source| source.poll_timeout().is_never());
         let endpoint = self.act(&mut stage.network, index, action);
-        // Before anything is sent: a paced sender asks what happens next.
+        // Before anything is sent, since a paced sender asks what happens next.
         self.schedule_source(stage, index);
         endpoint.and_then(|endpoint| Some((self.service_seldom(stage, endpoint)?, endpoint)))
     }
 
-    /// The source is woken when it acts next.
+    /// Schedules a source for when it acts next.
     pub fn schedule_source(&self, stage: &mut Stage, index: usize) {
         if let Some(source) = &self.flows[index].source {
             stage.schedule.set(Timer::Source(index), source.poll_timeout());
         }
     }
 
-    /// An application does something. Returns the sending end that is to be served for it.
+    /// Does what an application does. Returns the sending end that must be serviced then.
     fn act(&mut self, network: &mut Network, flow: usize, action: Action) -> Option<u32> {
         let transfer = match action {
             Action::Open => {
@@ -523,16 +434,11 @@ impl Ends {
         Some(transfer << 1)
     }
 
-    /// The warm-up is over: everything is counted anew.
-    pub fn begin_measurement(&mut self) {
-        self.transfers.begin_measurement(&mut self.flows);
-    }
-
     fn open(&mut self, flow: usize, now: Time) -> u32 {
         self.transfers.open(flow, &mut self.flows[flow], now)
     }
 
-    /// The application does something with the flow's connection, if that is still there.
+    /// Acts on the flow's connection, if there still is one. Returns its place.
     fn with_connection(&mut self, flow: usize, act: impl FnOnce(&mut Transfer)) -> Option<u32> {
         let index = self.flows[flow].connection?;
         let transfer = self.transfers.get_mut(index);
@@ -544,35 +450,19 @@ impl Ends {
     }
 }
 
-/// An ACK to a connection that only sends. Returns whether it was that.
-#[inline(always)]
-fn take_expected_ack(
-    now: Time,
-    transfer: &mut Transfer,
-    flow: &mut Flow,
-    ack: &Header,
-    sack: &SackBlocks,
-) -> bool {
-    let end = &mut transfer.ends[SENDER];
-    if !end.handle_expected_ack(now, ack, sack) {
-        return false;
-    }
-    transfer.under_way -= 1;
-    if let Some(rtt) = end.last_rtt() {
-        flow.rtt.add(rtt);
-    }
-    if !transfer.truth.is_empty() {
-        transfer.truth.acknowledged(end.acknowledged());
-    }
-    true
-}
-
-/// Sends what is expected of a connection that only sends. Returns whether that was all that may leave: then it will be woken.
+/// Sends the new data of a connection that only sends. Returns whether nothing else may leave; then the sender is
+/// scheduled.
 #[inline(always)]
 fn send_expected(stage: &mut Stage, transfer: &mut Transfer, endpoint: u32, flow: &mut Flow) -> bool {
-    if flow.runs_ahead {
-        return Connected { stage, transfer, flow, endpoint }.send_expected();
+    match flow.runs_ahead {
+        true => Connected { stage, transfer, flow, endpoint }.send_expected(),
+        false => send_packets(stage, transfer, endpoint, flow),
     }
+}
+
+/// As [`send_expected`] where the receiver is not ahead.
+#[inline(never)]
+fn send_packets(stage: &mut Stage, transfer: &mut Transfer, endpoint: u32, flow: &mut Flow) -> bool {
     let send = |network: &mut Network, flow: &Flow, id| network.send(flow, SENDER, id);
     let is_all = stage.network.take_expected(transfer, endpoint, flow, u32::MAX, send).is_none();
     if is_all {
@@ -581,27 +471,39 @@ fn send_expected(stage: &mut Stage, transfer: &mut Transfer, endpoint: u32, flow
     is_all
 }
 
-/// [`Network::drain`], where that is seldom needed.
-#[inline(never)]
-fn drain(
-    network: &mut Network,
-    transfer: &mut Transfer,
-    endpoint: u32,
-    flow: &mut Flow,
-    most: u32,
-    send: impl FnMut(&mut Network, &Flow, u32),
-) -> bool {
-    network.drain(transfer, endpoint, flow, most, send)
-}
-
+/// Notes what an ACK has told the sender.
 #[inline(always)]
-fn schedule_waiting(stage: &mut Stage, transfer: &Transfer, endpoint: u32) {
-    let (end, now) = (&transfer.ends[SENDER], stage.network.now);
-    let deadline = || Some(end.poll_timeout()).filter(|at| *at > now).unwrap_or(Time::NEVER);
-    stage.schedule.set_lazily(Timer::Endpoint(endpoint), end.earliest_timeout(), deadline);
+fn note_ack(transfer: &mut Transfer, flow: &mut Flow) {
+    let sender = &transfer.ends[SENDER];
+    if let Some(rtt) = sender.last_rtt() {
+        flow.rtt.add(rtt);
+    }
+    if !transfer.truth.is_empty() {
+        transfer.truth.acknowledged(sender.acknowledged());
+    }
 }
 
-/// A connection tells its application something.
+/// Counts a packet of the flow where it leaves its circuit.
+#[inline]
+fn count_at_circuit(circuits: &mut [Circuit], flow: &Flow) {
+    if let Some(circuit) = flow.counted_by {
+        circuits[usize::from(circuit)].on_delivered();
+    }
+}
+
+/// Counts data that has reached its receiver.
+#[inline]
+fn count_delivery(network: &mut Network, transfer: &mut Transfer, flow: &mut Flow, id: u32) {
+    let packet = network.packets.get(id);
+    flow.counts.on_delivered(packet.bytes);
+    network.packets_delivered += 1;
+    let order = network.packets.order(id);
+    if transfer.truth.is_undecided() && order != STATIONS_OWN {
+        transfer.truth.delivered(packet.range(), order);
+    }
+}
+
+/// Handles what a connection tells its application.
 #[cold]
 fn on_event(now: Time, index: u32, end: usize, transfer: &mut Transfer, flow: &mut Flow, event: Event) {
     match event {

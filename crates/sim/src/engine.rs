@@ -1,6 +1,6 @@
 //! The engine: what happens at each event. See [`crate::run()`] for the loop around it.
 
-use crate::ahead::{Arrival, Entry, StationNode, What};
+use crate::ahead::{Entry, What, pass_station};
 use crate::circuit::{Circuit, ENTRY, EXIT};
 use crate::ends::Ends;
 use crate::flow::{Flow, RECEIVER, SENDER, Totals};
@@ -8,7 +8,7 @@ use crate::network::Network;
 use crate::packet::{Load, Packet};
 use crate::sampling;
 use crate::stage::Stage;
-use crate::station::{Station, Stop};
+use crate::station::{Station, Stop, put_out};
 use crate::timer::{Clock, Schedule, Timer};
 use crate::topology::Side;
 use crate::transfers::Transfers;
@@ -26,14 +26,14 @@ pub struct Engine {
     circuits: Vec<Circuit>,
 }
 
-/// What a run has come to.
+/// The state of a run at its end.
 pub struct Finished {
     pub network: Network,
     pub flows: Vec<Flow>,
     pub circuits: Vec<Circuit>,
-    /// What each flow's connections have come to, ended ones included.
+    /// Sums over each flow's connections, ended ones included.
     pub totals: Vec<Totals>,
-    /// What would have been an event, had it not been done with another.
+    /// What was done within other events, but would else have been events.
     pub included_events: u64,
 }
 
@@ -45,7 +45,7 @@ impl Engine {
                 schedule: Schedule::new(flows.len(), stations.len(), circuits.len()),
                 end: Time::ZERO,
             },
-            ends: Ends::new(flows, Transfers::new(circuits.last().map_or(0, Circuit::next_number))),
+            ends: Ends { flows, transfers: Transfers::new(circuits.last().map_or(0, Circuit::next_number)) },
             stations,
             circuits,
         };
@@ -54,9 +54,9 @@ impl Engine {
         engine
     }
 
-    /// Where nobody watches, packets pass the nodes at which no flow and no circuit begins or ends without an event.
+    /// If nobody watches, lets packets pass without an event at the nodes where no flow and no circuit begins or ends.
     fn lead_on(&mut self) {
-        if self.stage.network.is_watched() {
+        if self.stage.network.is_watched {
             return;
         }
         let ends = self.ends.flows.iter().flat_map(|flow| flow.nodes);
@@ -66,8 +66,8 @@ impl Engine {
         self.run_ahead();
     }
 
-    /// If all flows go to one end of the path, and what goes there and comes back can be foreseen, that end runs ahead. Stations
-    /// that resend do not let it: what a receiver has got would tell too early what became of the sender's own copies.
+    /// Lets the end of the path run [ahead](crate::ahead) if all flows go there and arrivals can be foreseen, both
+    /// there and back. No station may resend: the fate of the sender's own copies would be known too early.
     fn run_ahead(&mut self) {
         let Engine { ends, stations, circuits, stage, .. } = self;
         let topology = &mut stage.network.topology;
@@ -110,7 +110,7 @@ impl Engine {
         self.stage.network.now
     }
 
-    /// The run ends then; what comes before the end of its warm-up, if it has one, is not counted.
+    /// Sets when the warm-up ends, if the run has one, and when the run does.
     pub fn set_ends(&mut self, warm_up: Option<Time>, end: Time) {
         self.stage.end = end;
         self.stage.network.topology.set_end(end);
@@ -120,7 +120,8 @@ impl Engine {
         }
     }
 
-    /// Handles the next event unless it comes after `end`. Links go before timers of the same instant.
+    /// Handles the next event. Returns `false` if there is none until `end`. At the same instant, links go before
+    /// timers.
     #[inline]
     pub fn step(&mut self, end: Time) -> bool {
         let (at, side) = self.stage.network.topology.next();
@@ -149,8 +150,7 @@ impl Engine {
         true
     }
 
-    /// What came from the end of the path that is ahead has come to the other one, and so does what comes next, as long as nothing
-    /// else happens before.
+    /// Handles what arrives from the end that is ahead, and the following arrivals until another event comes first.
     #[inline(never)]
     fn on_arrivals(&mut self, end: Time) {
         loop {
@@ -167,8 +167,8 @@ impl Engine {
 
     #[inline(always)]
     fn on_arrival(&mut self) {
-        if let Some(returning) = self.stage.network.ahead.pop_returning() {
-            return self.pass_returning(&returning);
+        if let Some(entry) = self.stage.network.ahead.pop_returning() {
+            return self.pass_station(&entry);
         }
         let Some(arrival) = self.stage.network.ahead.pop_arrival() else { return };
         let header = arrival.header();
@@ -176,49 +176,47 @@ impl Engine {
             self.look_ahead_in_arrivals();
         }
         match arrival.what() {
-            What::Plain(endpoint) => self.deliver_arrival(endpoint, &header),
+            What::Plain(endpoint) => self.deliver_ack(endpoint, &header, &SackBlocks::NONE),
             What::Sacked(endpoint) => self.deliver_sacked(endpoint, &header),
             What::HeaderAck(circuit) => self.deliver_header_ack(circuit, &header),
             What::Packet(id) => self.deliver(id),
         }
     }
 
-    /// A plain ACK that is no packet has come to the sender.
+    /// Delivers an ACK that is not in the slab to the sender.
     #[inline(always)]
-    fn deliver_arrival(&mut self, endpoint: u32, ack: &Header) {
+    fn deliver_ack(&mut self, endpoint: u32, ack: &Header, sack: &SackBlocks) {
         let Engine { ends, stage, .. } = self;
-        match ends.deliver_arrival(stage, endpoint, ack, &SackBlocks::NONE) {
+        match ends.deliver_expected_ack(stage, endpoint, ack, sack) {
             Some(circuit) => self.send_by_circuit(circuit, endpoint),
-            None => self.deliver_as_packet(endpoint, *ack, &SackBlocks::NONE),
+            None => self.deliver_as_packet(endpoint, *ack, sack),
         }
     }
 
-    /// The same of one with SACK blocks.
     #[inline(never)]
     fn deliver_sacked(&mut self, endpoint: u32, ack: &Header) {
-        let Engine { ends, stage, .. } = self;
-        let blocks = stage.network.ahead.pop_blocks();
-        match ends.deliver_arrival(stage, endpoint, ack, &blocks) {
-            Some(circuit) => self.send_by_circuit(circuit, endpoint),
-            None => self.deliver_as_packet(endpoint, *ack, &blocks),
-        }
+        let blocks = self.stage.network.ahead.pop_blocks();
+        self.deliver_ack(endpoint, ack, &blocks);
     }
 
-    /// It becomes a packet after all.
-    #[cold]
-    fn deliver_as_packet(&mut self, endpoint: u32, ack: Header, sack: &SackBlocks) {
-        let id = self.ends.put_arrival(&mut self.stage.network, endpoint, ack, sack);
-        self.deliver_segment(id, endpoint);
-    }
-
-    /// An ACK that is no packet has come to a circuit's sender.
     #[inline(never)]
     fn deliver_header_ack(&mut self, circuit: u32, ack: &Header) {
         let Engine { ends, circuits, stage, .. } = self;
         circuits[circuit as usize].handle_arrival(stage, ends, ack);
     }
 
-    /// A timer that was set to a time that was over already expires now.
+    /// Delivers an ACK that the sender does not expect: it becomes a packet after all.
+    #[cold]
+    fn deliver_as_packet(&mut self, endpoint: u32, ack: Header, sack: &SackBlocks) {
+        let Ends { flows, transfers } = &self.ends;
+        let transfer = transfers.get(endpoint >> 1);
+        let flow = &flows[transfer.flow as usize];
+        let packets = &mut self.stage.network.packets;
+        let id = packets.insert_answer(ack, sack, endpoint, flow, transfer.numbers());
+        self.deliver_segment(id, endpoint);
+    }
+
+    /// Handles the next timer by this clock. One that was set to a time in the past expires now.
     fn on_next_timer(&mut self, at: Time, clock: Clock) {
         self.stage.schedule.go_by(clock);
         self.stage.network.now = self.stage.network.now.max(at);
@@ -228,41 +226,38 @@ impl Engine {
         self.stage.schedule.go_by(Clock::Run);
     }
 
-    /// Delivers what was sent to the end of the path that is [ahead](crate::ahead), if need be through stations.
+    /// Delivers what was sent to the end that is ahead, and takes what is sent there past the stations on the way.
     fn deliver_ahead(&mut self) {
         let now = self.stage.network.now;
-        self.deliver_sent();
-        while let Some(entry) = self.stage.network.ahead.pop_entering() {
-            self.pass_timers_ahead(entry.at);
-            while let Some(returning) = self.stage.network.ahead.pop_returning_before(entry.at) {
-                self.at_time_ahead(returning.at, |engine| engine.pass_returning(&returning));
+        loop {
+            if let Some(entry) = self.stage.network.ahead.pop_sent() {
+                self.pass_timers_ahead(entry.at);
+                self.at_time_ahead(entry.at, |engine| match entry.what {
+                    What::Plain(endpoint) => engine.deliver_text(endpoint, &entry),
+                    What::Packet(id) => engine.deliver(id),
+                    What::Sacked(_) | What::HeaderAck(_) => {}
+                });
+            } else if let Some(entry) = self.stage.network.ahead.pop_entering() {
+                self.pass_timers_ahead(entry.at);
+                while let Some(returning) = self.stage.network.ahead.pop_returning_before(entry.at) {
+                    self.at_time_ahead(returning.at, |engine| engine.pass_station(&returning));
+                }
+                self.at_time_ahead(entry.at, |engine| engine.pass_station(&entry));
+            } else {
+                break;
             }
-            self.at_time_ahead(entry.at, |engine| engine.pass_entering(&entry));
-            self.deliver_sent();
         }
         self.stage.network.now = now;
     }
 
-    /// Timers that expire at the end of the path before go first.
-    fn deliver_sent(&mut self) {
-        while let Some(entry) = self.stage.network.ahead.pop_sent() {
-            self.pass_timers_ahead(entry.at);
-            self.at_time_ahead(entry.at, |engine| match entry.what {
-                What::Packet(id) => engine.deliver(id),
-                _ => engine.deliver_text(&entry),
-            });
-        }
-    }
-
-    /// New data that is no packet has come to the receiver.
-    fn deliver_text(&mut self, entry: &Entry) {
+    fn deliver_text(&mut self, endpoint: u32, entry: &Entry) {
         let Engine { ends, stage, .. } = self;
-        if let Some((id, endpoint)) = ends.deliver_text(stage, entry) {
-            self.deliver_segment(id, endpoint);
+        if let Some(id) = ends.deliver_text(stage, endpoint, entry) {
+            self.deliver_segment(id, endpoint ^ 1);
         }
     }
 
-    /// An event that is ahead.
+    /// Handles an event at the end that is ahead.
     #[inline(always)]
     fn at_time_ahead(&mut self, at: Time, event: impl FnOnce(&mut Engine)) {
         self.stage.schedule.go_by(Clock::Ahead);
@@ -272,30 +267,22 @@ impl Engine {
         self.stage.schedule.go_by(Clock::Run);
     }
 
-    /// Something comes to stations that are ahead.
-    fn pass_entering(&mut self, entry: &Entry) {
+    /// Takes what has reached the stations that are ahead past them.
+    fn pass_station(&mut self, entry: &Entry) {
         let Some(node) = self.stage.network.ahead.station else { return };
-        if let What::Packet(id) = entry.what {
-            return self.pass_stations(id, node);
-        }
-        let Engine { stage, ends, stations, .. } = self;
-        if let Some(station) = (StationNode { stage, ends, stations, node }).pass_text(entry) {
-            self.leave_station(station);
+        match entry.what {
+            What::Plain(endpoint) => {
+                let Engine { stage, ends, stations, .. } = self;
+                if let Some(station) = pass_station(stage, ends, stations, node, endpoint, entry) {
+                    self.leave_station(station);
+                }
+            }
+            What::Packet(id) => self.pass_stations(id, node),
+            What::Sacked(_) | What::HeaderAck(_) => {}
         }
     }
 
-    /// The same on its way back.
-    fn pass_returning(&mut self, arrival: &Arrival) {
-        let Some(node) = self.stage.network.ahead.station else { return };
-        if let What::Packet(id) = arrival.what() {
-            return self.pass_stations(id, node);
-        }
-        let Engine { stage, ends, stations, .. } = self;
-        if let Some(station) = (StationNode { stage, ends, stations, node }).pass_ack(arrival) {
-            self.leave_station(station);
-        }
-    }
-
+    /// Handles the timers at the end that is ahead that expire before `end`.
     fn pass_timers_ahead(&mut self, end: Time) {
         loop {
             let at = self.stage.schedule.next_by(Clock::Ahead);
@@ -307,7 +294,7 @@ impl Engine {
         }
     }
 
-    /// A link has something to give. If it has more at this instant, that is another event.
+    /// Handles one packet that comes out of a link. If another one comes out at this instant, that is another event.
     #[inline]
     fn on_link(&mut self, side: Side) {
         if let Some((id, plain_end)) = self.stage.network.poll_intact(side) {
@@ -332,42 +319,54 @@ impl Engine {
         match fate {
             Fate::Delivered => self.arrive(id, side.far_node()),
             Fate::Lost(cause) => {
-                self.tell_station(id, cause, side);
+                self.report_drop(id, cause, side);
                 self.lose(id, cause, at);
             }
         }
     }
 
-    /// Fetches what the packets that come out of a link next will need, by steps: what one has fetched, the next one, some
-    /// packets later, looks at.
+    /// Prefetches what the packets that come out of a link next will need, step by step: each step needs what the step
+    /// before fetched some packets earlier.
     #[inline]
     fn look_ahead(&self, side: Side) {
         let Network { topology, packets, .. } = &self.stage.network;
-        let packet = |skipped| topology.peek(side, skipped).map(|id| packets.get(id));
+        let endpoint = |skipped| match packets.get(topology.peek(side, skipped)?).load {
+            Load::Tcp { endpoint } => Some(endpoint),
+            _ => None,
+        };
         topology.prefetch(side, 24);
-        packet(8).into_iter().for_each(prefetch);
-        packet(4).into_iter().for_each(|packet| self.ends.prefetch_connection(packet));
-        packet(1).into_iter().for_each(|packet| self.ends.prefetch_beyond_connection(packet));
+        self.look_at_packet(side, 8);
+        if let Some(endpoint) = endpoint(4) {
+            self.ends.prefetch_ends(endpoint >> 1, &[(endpoint & 1) as usize]);
+        }
+        if let Some(endpoint) = endpoint(2) {
+            self.ends.prefetch_beyond_ends(endpoint >> 1, &[(endpoint & 1) as usize]);
+        }
     }
 
-    /// Fetches the packet that comes out of a link after so many others: where they overtake, they are scattered.
+    /// Prefetches the packet that comes out of a link after this number of others. Where packets overtake, they are
+    /// scattered.
     #[inline]
     fn look_at_packet(&self, side: Side, skipped: usize) {
         let Network { topology, packets, .. } = &self.stage.network;
         topology.peek(side, skipped).map(|id| packets.get(id)).into_iter().for_each(prefetch);
     }
 
-    /// The same of what comes back from an end that is ahead.
+    /// Prefetches what the next arrivals will need, and the segments that they release.
     #[inline]
     fn look_ahead_in_arrivals(&self) {
         let arrivals = &self.stage.network.ahead.arrivals;
         let endpoint = |skipped| arrivals.get(skipped).and_then(|arrival| arrival.what().endpoint());
         arrivals.get(16).into_iter().for_each(prefetch);
-        endpoint(8).into_iter().for_each(|endpoint| self.ends.prefetch_transfer(endpoint));
-        endpoint(4).into_iter().for_each(|endpoint| self.ends.prefetch_beyond_transfer(endpoint));
+        if let Some(endpoint) = endpoint(8) {
+            self.ends.prefetch_ends(endpoint >> 1, &[SENDER, RECEIVER]);
+        }
+        if let Some(endpoint) = endpoint(4) {
+            self.ends.prefetch_beyond_ends(endpoint >> 1, &[SENDER, RECEIVER]);
+        }
     }
 
-    /// Fetches the connection whose timer comes up next.
+    /// Prefetches the connection whose timer comes up next.
     #[inline]
     fn look_at_next_timer(&self) {
         if self.ends.are_many()
@@ -401,7 +400,7 @@ impl Engine {
         }
     }
 
-    /// A packet has come to a node.
+    /// Handles a packet that reaches a node.
     #[inline(always)]
     fn arrive(&mut self, id: u32, node: u16) {
         if self.stage.network.topology.has_station(node) {
@@ -410,7 +409,7 @@ impl Engine {
         self.leave_node(id, node);
     }
 
-    /// A packet leaves a node, past its stations.
+    /// Sends a packet on from a node, past its stations.
     #[inline(always)]
     fn leave_node(&mut self, id: u32, node: u16) {
         match self.stage.network.packets.get(id).exit == node {
@@ -419,7 +418,7 @@ impl Engine {
         }
     }
 
-    /// A packet is at a node with stations. It passes by those that serve other flows.
+    /// Takes a packet past the stations at a node. Those that serve other flows do not see it.
     #[inline(never)]
     fn pass_stations(&mut self, id: u32, node: u16) {
         let packet = self.stage.network.packets.get(id);
@@ -430,7 +429,10 @@ impl Engine {
         if let Some((at, circuit)) = flow.counted_at
             && at == node
         {
-            self.circuits[usize::from(circuit)].on_passing(packet.direction);
+            let circuit = &mut self.circuits[usize::from(circuit)];
+            if packet.direction == circuit.place.direction {
+                circuit.on_delivered();
+            }
         }
         match flow.stop_at(node) {
             Some(Stop::Circuit(circuit)) => self.at_circuit(usize::from(circuit), id, node),
@@ -457,18 +459,25 @@ impl Engine {
         self.leave_station(index);
     }
 
-    /// A station was called, and may have put something out.
+    /// Sends what a station has put out.
     fn leave_station(&mut self, index: usize) {
         let node = self.stations[index].node;
-        while let Some(id) = self.stations[index].poll_packet(&mut self.stage, &mut self.ends) {
-            self.leave_node(id, node);
+        if !self.stations[index].out.is_empty() {
+            let mut out = std::mem::take(&mut self.stations[index].out);
+            for packet in out.drain(..) {
+                if let Some(id) = put_out(&mut self.stage, &mut self.ends, &packet) {
+                    self.leave_node(id, node);
+                }
+            }
+            self.stations[index].out = out;
         }
         self.stations[index].schedule(&mut self.stage);
     }
 
-    /// The station at a queue sees what that drops of its flows' packets.
+    /// Reports to the station in front of a queue that the queue has dropped a packet of a flow that the station
+    /// serves.
     #[cold]
-    fn tell_station(&mut self, id: u32, cause: DropCause, side: Side) {
+    fn report_drop(&mut self, id: u32, cause: DropCause, side: Side) {
         let packet = self.stage.network.packets.get(id);
         if cause.is_congestion()
             && !packet.load.is_control()
@@ -481,7 +490,7 @@ impl Engine {
         }
     }
 
-    /// A packet of one of the circuit's flows is at the sender's node: data enters the tunnel, what comes back passes by.
+    /// Handles a packet of one of the circuit's flows at the sender's node: data enters the tunnel, the rest passes by.
     fn at_circuit(&mut self, index: usize, id: u32, node: u16) {
         let Engine { ends, circuits, stage, .. } = self;
         let circuit = &mut circuits[index];
@@ -502,7 +511,7 @@ impl Engine {
         circuits[index].handle_timer(stage, ends, end);
     }
 
-    /// The sending end of a connection may have something for the circuit that its flow alone uses, if there is one.
+    /// Lets the sending end of a connection send through the circuit of its flow alone, if there is one.
     #[inline(always)]
     fn send_by_circuit(&mut self, circuit: Option<u16>, endpoint: u32) {
         if let Some(circuit) = circuit {
@@ -511,32 +520,32 @@ impl Engine {
         }
     }
 
-    /// A packet is where it goes.
+    /// Delivers a packet that has reached its end of the path.
     #[inline(always)]
     fn deliver(&mut self, id: u32) {
         let Load::Tcp { endpoint } = self.stage.network.packets.get(id).load else {
             return self.deliver_other(id);
         };
-        if self.stage.network.is_watched() {
+        if self.stage.network.is_watched {
             return self.deliver_watched(id, endpoint);
         }
+        let Engine { ends, circuits, stage, .. } = self;
         let is_expected = match (endpoint & 1) as usize {
             SENDER => self.deliver_expected_ack(id, endpoint),
-            _ => self.deliver_expected_data(id, endpoint),
+            _ => ends.deliver_expected_data(stage, circuits, id, endpoint),
         };
         if !is_expected {
             self.deliver_segment(id, endpoint);
         }
     }
 
-    fn deliver_expected_data(&mut self, id: u32, endpoint: u32) -> bool {
-        let Engine { ends, circuits, stage, .. } = self;
-        ends.deliver_expected_data(stage, circuits, id, endpoint)
-    }
-
+    #[inline(never)]
     fn deliver_expected_ack(&mut self, id: u32, endpoint: u32) -> bool {
         let Engine { ends, stage, .. } = self;
-        let Some(circuit) = ends.deliver_expected_ack(stage, id, endpoint) else { return false };
+        let packets = &stage.network.packets;
+        let (ack, sack) = (packets.get(id).header, *packets.sack(id));
+        let Some(circuit) = ends.deliver_expected_ack(stage, endpoint, &ack, &sack) else { return false };
+        self.stage.network.packets.remove(id);
         self.send_by_circuit(circuit, endpoint);
         true
     }
@@ -588,22 +597,22 @@ impl Engine {
         let Engine { stage, ends, circuits, .. } = self;
         let Ends { flows, transfers } = ends;
         let mut network = stage.network;
-        // What is under way there matters no more, and its memory is needed for the records.
+        // What is still under way there no longer matters, and the records need its memory.
         let events_ahead = std::mem::take(&mut network.ahead).events;
         let included_events = network.topology.passes() + events_ahead;
         let totals = transfers.totals(&flows);
         Finished { network, flows, circuits, totals, included_events }
     }
 
-    /// Places for connections and packets that there ever was need of.
+    /// The largest numbers of connections and packets that there were at once.
     #[cfg(test)]
     pub fn places(&self) -> (usize, usize) {
         (self.ends.transfers.len(), self.stage.network.packets.places())
     }
 
-    /// The warm-up is over: everything is counted anew.
+    /// Ends the warm-up: all counts start again.
     fn begin_measurement(&mut self) {
-        self.ends.begin_measurement();
+        self.ends.transfers.begin_measurement(&mut self.ends.flows);
         let now = self.stage.network.now;
         self.circuits.iter_mut().for_each(|circuit| circuit.begin_measurement(now));
         for side in self.stage.network.topology.sides() {
@@ -612,7 +621,7 @@ impl Engine {
         self.stage.network.set_horizon(self.stage.end);
     }
 
-    /// Samples everything, every so often.
+    /// Takes all samples, and schedules the next ones.
     fn sample(&mut self) {
         sampling::sample(&mut self.stage.network, &self.ends, &self.circuits);
         if let Some(recorder) = &self.stage.network.recorder {
@@ -621,8 +630,8 @@ impl Engine {
     }
 }
 
-/// The node with stations that can be [ahead](crate::ahead) with the end of the path in that direction: all senders are on its other
-/// side.
+/// The node whose stations can be ahead together with the end of the path in this direction: all stations stand there,
+/// and all senders on its other side.
 fn stations_ahead(
     stations: &[Station],
     circuits: &[Circuit],

@@ -1,4 +1,4 @@
-//! The network: packets, the links that carry them, and whoever watches.
+//! The network: packets, the links that carry them, and what watches them.
 
 use crate::ahead::Ahead;
 use crate::flow::{Flow, RECEIVER, SENDER, Transfer, is_retransmission};
@@ -10,7 +10,7 @@ use crate::topology::{Side, Topology};
 use airtcp_proto::middlebox::Direction;
 use airtcp_proto::path::{Fate, Output};
 use airtcp_proto::tcp::{Reason, Transmit};
-use airtcp_wire::{Dur, Flags, SackBlocks, Time};
+use airtcp_wire::{Dur, Flags, Header, SackBlocks, Time};
 use std::collections::VecDeque;
 
 pub const UDP_HEADERS_BYTES: u32 = IP_HEADER_BYTES + 8;
@@ -19,18 +19,18 @@ pub struct Network {
     pub now: Time,
     pub topology: Topology,
     pub packets: Packets,
-    /// Data packets that have come to where they go.
+    /// Data packets that have reached their receiver.
     pub packets_delivered: u64,
     pub recorder: Option<Recorder>,
     pub taps: Vec<Tap>,
     pub log: Option<PacketLog>,
-    /// There is a recorder, a tap or a log.
-    is_watched: bool,
-    /// Where an ACK's blocks are written.
+    /// Is there a recorder, a tap or a log?
+    pub is_watched: bool,
+    /// The SACK blocks of the ACK that is being sent.
     pub sack: SackBlocks,
-    /// Packets that were sent at a node with stations, to be handled when the present event is done.
+    /// Packets that were sent at a node with stations, and the node. They are handled after the current event.
     pub sent_at_station: VecDeque<(u32, u16)>,
-    /// What is on its way to and from the end of the path that is ahead.
+    /// What is on its way to and from the end of the path that is [ahead](crate::ahead).
     pub ahead: Ahead,
 }
 
@@ -56,7 +56,7 @@ impl Network {
         }
     }
 
-    /// What a link has to give now.
+    /// Takes what comes out of a link now.
     #[inline]
     pub fn poll(&mut self, side: Side) -> Option<Output> {
         let output = self.topology.poll(self.now, side)?;
@@ -67,8 +67,8 @@ impl Network {
         Some(output)
     }
 
-    /// The same of a packet that comes out as it went in, where nobody watches, and the node that it has come to, if no
-    /// station stands there.
+    /// Takes a packet that comes out of a link as it went in, if nobody watches. Also returns the node that it has
+    /// reached, if no station stands there.
     #[inline]
     pub fn poll_intact(&mut self, side: Side) -> Option<(u32, u16)> {
         if self.is_watched {
@@ -77,7 +77,7 @@ impl Network {
         self.topology.poll_intact(self.now, side)
     }
 
-    /// One end of a flow sends a packet.
+    /// Sends a packet from one end of its flow.
     #[inline(always)]
     pub fn send(&mut self, flow: &Flow, end: usize, id: u32) {
         let node = flow.nodes[end];
@@ -87,21 +87,20 @@ impl Network {
         }
     }
 
-    /// A packet leaves a node for the next link.
+    /// Sends a packet from a node into the next link.
     #[inline(always)]
     pub fn forward(&mut self, id: u32, node: u16) {
         let packet = self.packets.get(id);
         let side = Side::out_of(node, packet.direction);
         if let Some(at) = self.topology.send(self.now, side, packet.item(id)) {
-            let direction = self.packets.get(id).direction;
-            self.ahead.take(id, direction, node, at);
+            self.ahead.take(id, packet.direction, node, at);
         }
         if self.is_watched {
             self.watch_sent(side, id);
         }
     }
 
-    /// The horizon moves on: what links have kept, as it comes out later, may come to an end of the path by then.
+    /// Sets the horizon later: packets that links have kept because they come out after it are released and sent on.
     pub fn set_horizon(&mut self, horizon: Time) {
         self.topology.set_horizon(horizon);
         for direction in [Direction::Forward, Direction::Reverse] {
@@ -116,9 +115,8 @@ impl Network {
         }
     }
 
-    /// Takes from a connection that only sends what is expected of it, and passes it to `send`: full segments of new data, but
-    /// no more than `most` of them. Returns how many more it may send of something else; `None`: that was all that may leave.
-    // Of its callers two are hot.
+    /// Takes full segments of new data, up to `most`, from a connection that only sends, and passes them to `send`.
+    /// Returns how many other packets the connection may still send; `None` if it has nothing more to send now.
     #[inline(always)]
     pub fn take_expected(
         &mut self,
@@ -132,19 +130,16 @@ impl Network {
             && let Some(mut burst) = transfer.ends[SENDER].begin_burst(self.now)
         {
             burst.limit_to(most);
-            let mut last = None;
+            let sender = &mut transfer.ends[SENDER];
+            let mut header =
+                if sender.continues(&burst) { sender.open_burst(self.now) } else { Header::default() };
             while transfer.ends[SENDER].continues(&burst) {
-                let id = self.packets.insert_like(last);
-                let packet = self.packets.get_mut(id);
                 let sender = &mut transfer.ends[SENDER];
-                if last.is_none() {
-                    packet.carry(sender.open_burst(self.now), sender.new_data_ecn(), Reason::New, 0);
-                    packet.address(endpoint, flow, (transfer.flow, transfer.number));
-                }
-                packet.offset = sender.next_in_burst(self.now, &mut burst, &mut packet.header);
-                transfer.on_sent(packet.range().end);
+                let offset = sender.next_in_burst(self.now, &mut burst, &mut header);
+                let id = self.packets.insert_new_data(&header, sender.new_data_ecn(), offset);
+                self.packets.get_mut(id).address(endpoint, flow, transfer.numbers());
+                transfer.on_sent(offset + u64::from(header.len));
                 send(self, flow, id);
-                last = Some(id);
             }
             transfer.under_way += burst.sent;
             flow.counts.data_packets_sent += u64::from(burst.sent);
@@ -156,10 +151,9 @@ impl Network {
         Some(most)
     }
 
-    /// Takes from one end of a connection what it may send now, and passes it to `send`, but no more than `most` packets.
-    /// `endpoint` is its number. Returns whether that was all.
-    // Of its two callers one is hot.
-    #[inline(always)]
+    /// Takes up to `most` packets that one end of a connection may send now, and passes them to `send`. Returns whether
+    /// that was all.
+    #[inline(never)]
     pub fn drain(
         &mut self,
         transfer: &mut Transfer,
@@ -174,9 +168,7 @@ impl Network {
             if !transfer.ends[end].poll_transmit_into(self.now, &mut transmit) {
                 return true;
             }
-            let id = self.packets.vacant();
-            self.packets.occupy(id);
-            self.packets.put(id, &transmit);
+            let id = self.packets.insert_segment(&transmit);
             self.packets.get_mut(id).address(endpoint, flow, transfer.numbers());
             transfer.under_way += 1;
             if transmit.segment.len > 0 {
@@ -199,12 +191,7 @@ impl Network {
         self.send(flow, SENDER, id);
     }
 
-    #[inline]
-    pub fn is_watched(&self) -> bool {
-        self.is_watched
-    }
-
-    /// The recorder, if it samples at each change.
+    /// The recorder, if it samples at every change.
     pub fn keen_recorder(&mut self) -> Option<&mut Recorder> {
         self.recorder.as_mut().filter(|recorder| recorder.interval == Dur::ZERO)
     }
@@ -233,8 +220,8 @@ impl Network {
         self.watch(side, Direction::Reverse, output.id, output.fate);
     }
 
-    /// A packet goes onto a link or has come off it: samples the queue, and captures what the link's near node sees,
-    /// which is what leaves forward and what arrives on the way back.
+    /// Samples the queue when a packet enters or leaves a link, and captures what the link's near node sees: what
+    /// leaves it forward and what arrives there in reverse.
     fn watch(&mut self, side: Side, captured: Direction, id: u32, fate: Fate) {
         let view = self.topology.side_mut(side).queue_view(self.now);
         let now = self.now;
@@ -248,7 +235,7 @@ impl Network {
     }
 }
 
-/// Books data that is sent, and returns which copy of its bytes it is.
+/// Records the data that is sent. Returns which copy of its bytes it is.
 fn account(
     transfer: &mut Transfer,
     flow: &Flow,
@@ -264,7 +251,7 @@ fn account(
     if let Some(recorder) = recorder {
         recorder.on_resent(now, transfer.flow, transmit.reason, transmit.offset);
     }
-    // What reaches a proxy has arrived, which nobody here can see.
+    // Data that reaches a split-connection proxy has arrived, and that cannot be seen here.
     if flow.scheme.is_split() {
         return 0;
     }

@@ -1,4 +1,4 @@
-//! Packets on their way, in a slab: queues and links know them by number.
+//! The packets under way, in a slab. Queues and links know a packet by its index there, its `id`.
 
 use crate::flow::{Flow, RECEIVER, SENDER};
 use crate::station;
@@ -13,25 +13,25 @@ use std::ops::Range;
 pub enum Load {
     /// A TCP segment for this endpoint.
     Tcp { endpoint: u32 },
-    /// A datagram.
+    /// A UDP datagram.
     #[default]
     Udp,
-    /// A header packet of a circuit's control TCP, or one of its handshake: headers alone on the wire, whatever length
-    /// the segment stands for.
+    /// A header packet of a circuit's control TCP, or a packet of its handshake. It has only headers on the wire,
+    /// whatever length its segment stands for.
     Header { control: u16, repeats: u8 },
-    /// The answer of that control TCP's receiver.
+    /// An ACK from the receiver of that control TCP.
     HeaderAck { control: u16 },
 }
 
 impl Load {
-    /// Is it a circuit's own?
+    /// Is it a packet of a circuit's control TCPs?
     #[inline]
     pub fn is_control(self) -> bool {
         matches!(self, Load::Header { .. } | Load::HeaderAck { .. })
     }
 }
 
-/// One cache line exactly. What few packets have stands beside it: see [`Packets`].
+/// A packet takes exactly one cache line. What few packets have is kept beside the slab: see [`Packets`].
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(align(64))]
 pub struct Packet {
@@ -39,45 +39,45 @@ pub struct Packet {
     /// Stream position of the first payload byte.
     pub offset: u64,
     pub load: Load,
-    /// The flow, or, of a control packet, the circuit.
+    /// Index of its flow; for a control packet, of its circuit.
     pub flow: u32,
-    /// Stands for the addresses and ports: the connection's number, or one for the flow of datagrams.
+    /// Stands for the addresses and ports: the connection's number, or a number of a datagram flow's own.
     pub number: u32,
     /// Length of the IP packet.
     pub bytes: u32,
-    /// Where its [`Extra`] is; 0: there is none.
+    /// Index of its [`Extra`]; 0 if it has none.
     extra: u32,
     /// Node at which it leaves the path.
     pub exit: u16,
-    /// The ECN field as it is now.
+    /// Current ECN field; queues may have marked it.
     pub ecn: Ecn,
     pub reason: Reason,
     pub direction: Direction,
 }
 
-/// What few packets have.
+/// What only few packets have.
 #[derive(Clone, Copy, Debug, Default)]
 struct Extra {
     sack: SackBlocks,
     syn: SynOptions,
-    /// Which copy of its bytes this is: see [`crate::truth`].
+    /// Which copy of its bytes the packet carries: see [`crate::truth`].
     order: u32,
 }
 
 pub const IP_HEADER_BYTES: u32 = 20;
 
-/// The [order](Packets::order) of what no connection sent, but a station.
+/// The [order](Packets::order) of a packet that a station made.
 pub const STATIONS_OWN: u32 = u32::MAX;
 
 impl Packet {
-    /// A datagram of the flow with that index.
+    /// A datagram of the flow with this index.
     pub fn datagram(flow: &Flow, index: u32, bytes: u32) -> Packet {
         let (number, exit) = (u32::MAX - index, flow.nodes[RECEIVER]);
         Packet { flow: index, number, bytes, exit, direction: flow.direction, ..Packet::default() }
     }
 
-    /// Fills in what an endpoint of the flow's connection puts around the segment that it sends. `transfer`: the flow's number
-    /// and the connection's.
+    /// Fills in what surrounds a segment that `endpoint` sends. `transfer` has the numbers of the flow and the
+    /// connection.
     #[inline]
     pub fn address(&mut self, endpoint: u32, flow: &Flow, transfer: (u32, u32)) {
         let end = (endpoint & 1) as usize;
@@ -87,27 +87,27 @@ impl Packet {
         self.direction = if end == SENDER { flow.direction } else { flow.direction.opposite() };
     }
 
-    /// Becomes a segment with so many SACK blocks that is no SYN.
+    /// Takes the header of a segment that is no SYN and has this number of SACK `blocks`.
     #[inline]
     pub fn carry(&mut self, header: Header, ecn: Ecn, reason: Reason, blocks: usize) {
         (self.header, self.ecn, self.reason) = (header, ecn, reason);
         self.bytes = IP_HEADER_BYTES + tcp::plain_header_len(&header, blocks) as u32 + header.len;
     }
 
-    /// The packet, which has this number, as links know it.
+    /// The packet as queues and links see it.
     #[inline(always)]
     pub fn item(&self, id: u32) -> Item {
         let is_header = matches!(self.load, Load::Header { .. });
         Item { id, bytes: self.bytes, flow: self.number, is_header, ecn: self.ecn }
     }
 
-    /// Is its [header](Packet::header) all of its segment, and it no copy?
+    /// Is its [header](Packet::header) its whole segment, and its data sent for the first time?
     #[inline]
     pub fn is_plain(&self) -> bool {
         self.extra == 0
     }
 
-    /// Does it carry bytes of an application? Otherwise it is an acknowledgment, or opens or closes a connection.
+    /// Does it carry bytes of an application? If not, it is an acknowledgment, or opens or closes a connection.
     #[inline]
     pub fn is_data(&self) -> bool {
         match self.load {
@@ -124,11 +124,11 @@ impl Packet {
     }
 }
 
-/// The packets under way, and beside them what few of them have: SACK blocks, the options of a SYN, the number of a copy.
+/// The slab, and beside it what few packets have: SACK blocks, the options of a SYN, the number of a copy.
 pub struct Packets {
     slots: Vec<Packet>,
     free: Vec<u32>,
-    /// The first one stands for none.
+    /// The first one is empty and stands for none.
     extras: Vec<Extra>,
     free_extras: Vec<u32>,
 }
@@ -141,32 +141,13 @@ impl Default for Packets {
 }
 
 impl Packets {
-    #[inline]
-    pub fn insert(&mut self, packet: Packet) -> u32 {
-        let id = self.vacant();
-        self.occupy(id);
-        self.slots[id as usize] = packet;
-        id
-    }
-
-    /// A place for a packet. It holds whatever was there before, and stays vacant until [`occupy`](Packets::occupy).
+    /// The slot that the next packet takes. Links may name a packet by it before the packet exists.
     #[inline]
     pub fn vacant(&mut self) -> u32 {
         match self.free.last() {
             Some(id) => *id,
             None => self.grow(),
         }
-    }
-
-    /// Takes a place for a packet, with a copy of that one in it, if any, but for what stands beside that.
-    #[inline]
-    pub fn insert_like(&mut self, packet: Option<u32>) -> u32 {
-        let id = self.vacant();
-        self.occupy(id);
-        if let Some(packet) = packet {
-            self.slots[id as usize] = Packet { extra: 0, ..self.slots[packet as usize] };
-        }
-        id
     }
 
     #[cold]
@@ -177,11 +158,88 @@ impl Packets {
         id
     }
 
-    /// Takes the place that [`vacant`](Packets::vacant) named last.
+    /// Takes the vacant slot, which still holds its last packet but no [`Extra`].
     #[inline]
-    pub fn occupy(&mut self, id: u32) {
-        let vacant = self.free.pop();
-        debug_assert_eq!(vacant, Some(id));
+    fn occupy(&mut self) -> u32 {
+        let id = self.vacant();
+        self.free.pop();
+        id
+    }
+
+    #[inline]
+    pub fn insert(&mut self, packet: Packet) -> u32 {
+        let id = self.occupy();
+        self.slots[id as usize] = packet;
+        id
+    }
+
+    /// Inserts new data that starts at stream position `offset`.
+    #[inline]
+    pub fn insert_new_data(&mut self, header: &Header, ecn: Ecn, offset: u64) -> u32 {
+        let id = self.occupy();
+        let packet = self.get_mut(id);
+        packet.carry(*header, ecn, Reason::New, 0);
+        packet.offset = offset;
+        id
+    }
+
+    /// Inserts an ACK with these SACK blocks.
+    #[inline]
+    pub fn insert_ack(&mut self, ack: Header, sack: &SackBlocks) -> u32 {
+        let id = self.occupy();
+        let packet = self.get_mut(id);
+        packet.carry(ack, Ecn::NotEct, Reason::Ack, sack.as_slice().len());
+        packet.offset = 0;
+        if !sack.is_empty() {
+            self.extra_mut(id).sack = *sack;
+        }
+        id
+    }
+
+    /// Inserts an ACK from the receiver of the flow's connection to the sending `endpoint`. `transfer` is as in
+    /// [`Packet::address`].
+    // Not inlined: where most ACKs stay out of the slab, this would be in the way.
+    #[inline(never)]
+    pub fn insert_answer(
+        &mut self,
+        ack: Header,
+        sack: &SackBlocks,
+        endpoint: u32,
+        flow: &Flow,
+        transfer: (u32, u32),
+    ) -> u32 {
+        let id = self.insert_ack(ack, sack);
+        self.get_mut(id).address(endpoint ^ 1, flow, transfer);
+        id
+    }
+
+    /// Inserts any segment.
+    pub fn insert_segment(&mut self, transmit: &Transmit) -> u32 {
+        let &Transmit { ref segment, ecn, reason, offset } = transmit;
+        let id = self.occupy();
+        let packet = self.get_mut(id);
+        packet.header = segment.into();
+        packet.bytes = IP_HEADER_BYTES + tcp::header_len(segment) as u32 + segment.len;
+        (packet.ecn, packet.reason, packet.offset) = (ecn, reason, offset);
+        let Segment { sack, syn, .. } = *segment;
+        if !sack.is_empty() || syn != SynOptions::default() {
+            *self.extra_mut(id) = Extra { sack, syn, order: 0 };
+        }
+        id
+    }
+
+    /// Inserts a packet of the flow's connection that a station puts out.
+    pub fn insert_seen(&mut self, packet: &SeenPacket, flow: &Flow, transfer: (u32, u32)) -> u32 {
+        let &SeenPacket { segment, ecn, bytes, direction, origin: Origin { order, reason, offset }, .. } =
+            packet;
+        let id = self.insert_segment(&Transmit { segment, ecn, reason, offset });
+        self.set_order(id, order);
+        let end = if direction == flow.direction { SENDER } else { RECEIVER };
+        let (_, slot) = station::connection(packet.flow);
+        let packet = self.get_mut(id);
+        packet.address(slot << 1 | end as u32, flow, transfer);
+        packet.bytes = bytes;
+        id
     }
 
     #[inline]
@@ -196,22 +254,10 @@ impl Packets {
 
     #[inline]
     pub fn remove(&mut self, id: u32) {
-        self.forget_extra(id);
-        self.free.push(id);
-    }
-
-    /// The same of a [plain](Packet::is_plain) one.
-    #[inline]
-    pub fn remove_plain(&mut self, id: u32) {
-        debug_assert!(self.get(id).is_plain());
-        self.free.push(id);
-    }
-
-    #[inline]
-    fn forget_extra(&mut self, id: u32) {
         if self.slots[id as usize].extra != 0 {
             self.free_extra(id);
         }
+        self.free.push(id);
     }
 
     fn free_extra(&mut self, id: u32) {
@@ -220,7 +266,7 @@ impl Packets {
         self.free_extras.push(extra);
     }
 
-    /// What stands beside the packet, in a place that it has from now on.
+    /// The packet's [`Extra`], which it gets if it has none.
     fn extra_mut(&mut self, id: u32) -> &mut Extra {
         let packet = &mut self.slots[id as usize];
         if packet.extra == 0 {
@@ -236,14 +282,14 @@ impl Packets {
         &self.extras[self.get(id).extra as usize]
     }
 
-    /// Is the packet's [header](Packet::header) all of its segment? It may be a copy.
+    /// Is the packet's [header](Packet::header) its whole segment? Its data may be a copy.
     #[inline]
     pub fn is_header_all(&self, id: u32) -> bool {
         let is_bare = |extra: &Extra| extra.sack.is_empty() && extra.syn == SynOptions::default();
         self.get(id).is_plain() || is_bare(self.extra(id))
     }
 
-    /// Which copy of its bytes the packet is.
+    /// Which copy of its bytes the packet carries: see [`crate::truth`].
     #[inline]
     pub fn order(&self, id: u32) -> u32 {
         self.extra(id).order
@@ -255,43 +301,6 @@ impl Packets {
         }
     }
 
-    /// The packet's place takes an ACK with these blocks.
-    #[inline]
-    pub fn put_ack(&mut self, id: u32, ack: Header, sack: &SackBlocks) {
-        self.forget_extra(id);
-        let packet = self.get_mut(id);
-        packet.carry(ack, Ecn::NotEct, Reason::Ack, sack.as_slice().len());
-        packet.offset = 0;
-        if !sack.is_empty() {
-            self.extra_mut(id).sack = *sack;
-        }
-    }
-
-    /// Takes a place for an ACK with these blocks: that which [`vacant`](Packets::vacant) names.
-    #[inline]
-    pub fn insert_ack(&mut self, ack: Header, sack: &SackBlocks) -> u32 {
-        let id = self.vacant();
-        self.occupy(id);
-        self.put_ack(id, ack, sack);
-        id
-    }
-
-    /// The same of an ACK that the receiver of the flow's connection sends to that endpoint.
-    #[inline]
-    pub fn insert_answer(
-        &mut self,
-        ack: Header,
-        sack: &SackBlocks,
-        endpoint: u32,
-        flow: &Flow,
-        transfer: (u32, u32),
-    ) -> u32 {
-        let id = self.insert_ack(ack, sack);
-        self.get_mut(id).address(endpoint ^ 1, flow, transfer);
-        id
-    }
-
-    /// The packet's SACK blocks.
     #[inline]
     pub fn sack(&self, id: u32) -> &SackBlocks {
         &self.extra(id).sack
@@ -303,40 +312,7 @@ impl Packets {
         Segment { sack, syn, ..(&self.get(id).header).into() }
     }
 
-    /// The packet's segment as it was sent; the ECN field as it is now.
-    pub fn transmit(&self, id: u32) -> Transmit {
-        let &Packet { ecn, reason, offset, .. } = self.get(id);
-        Transmit { segment: self.segment(id), ecn, reason, offset }
-    }
-
-    /// The packet's place takes a segment.
-    pub fn put(&mut self, id: u32, transmit: &Transmit) {
-        let &Transmit { ref segment, ecn, reason, offset } = transmit;
-        self.forget_extra(id);
-        let packet = &mut self.slots[id as usize];
-        packet.header = segment.into();
-        packet.bytes = IP_HEADER_BYTES + tcp::header_len(segment) as u32 + segment.len;
-        (packet.ecn, packet.reason, packet.offset) = (ecn, reason, offset);
-        let Segment { sack, syn, .. } = *segment;
-        if !sack.is_empty() || syn != SynOptions::default() {
-            *self.extra_mut(id) = Extra { sack, syn, order: 0 };
-        }
-    }
-
-    /// The same of what a station has put out for the flow's connection.
-    pub fn take(&mut self, id: u32, packet: &SeenPacket, flow: &Flow, transfer: (u32, u32)) {
-        let &SeenPacket { segment, ecn, bytes, direction, origin: Origin { order, reason, offset }, .. } =
-            packet;
-        self.put(id, &Transmit { segment, ecn, reason, offset });
-        self.set_order(id, order);
-        let end = if direction == flow.direction { SENDER } else { RECEIVER };
-        let (_, slot) = station::connection(packet.flow);
-        let taken = self.get_mut(id);
-        taken.address(slot << 1 | end as u32, flow, transfer);
-        taken.bytes = bytes;
-    }
-
-    /// Packets for which there was ever need of a place at once.
+    /// The largest number of packets that were ever under way at once.
     #[cfg(test)]
     pub fn places(&self) -> usize {
         self.slots.len()

@@ -5,24 +5,24 @@ use crate::timer::{Clock, Schedule, Timer};
 use airtcp_proto::tcp::Connection;
 use airtcp_wire::Time;
 
-/// The network, with the time, and everybody's timers.
+/// The network, with the current time, and all timers.
 pub struct Stage {
     pub network: Network,
     pub schedule: Schedule,
-    /// The run ends then.
+    /// When the run ends.
     pub end: Time,
 }
 
 impl Stage {
-    /// May what gets to the end that is [ahead](crate::ahead) at that time be delivered now? Nothing goes before it, and the run
-    /// does not end before.
+    /// May what reaches the end that is [ahead](crate::ahead) at that time be delivered now? It may if nothing there
+    /// comes before it, nor the end of the run.
     #[inline(always)]
     pub fn is_next_ahead(&self, at: Time) -> bool {
         let Stage { network, schedule, .. } = self;
         !at.is_never() && network.ahead.sent.is_empty() && schedule.next_by(Clock::Ahead) >= at
     }
 
-    /// Does what comes back from that end at that time come before all else? Links go before it, timers of the same instant do not.
+    /// Is an arrival at that time the run's next event? At the same instant links go before it, and timers after it.
     #[inline(always)]
     pub fn is_next_arrival(&self, at: Time) -> bool {
         let Stage { network, schedule, .. } = self;
@@ -30,11 +30,11 @@ impl Stage {
         is_first && !network.ahead.is_waiting() && network.sent_at_station.is_empty()
     }
 
-    /// Moves the run on to `at` if this timer, set to that time, would be its next event. Returns whether it has.
+    /// Moves the run on to `at` if this timer would be its next event when set to that time. Returns whether it has.
     #[inline]
     pub fn goes_on(&mut self, timer: Timer, at: Time) -> bool {
         let Stage { network, schedule, end } = self;
-        // Links and arrivals go before timers of the same instant.
+        // At the same instant, links and arrivals go before timers.
         let others = network.topology.next().0.min(network.ahead.next());
         let is_next = at <= *end && at < others && !network.ahead.is_waiting() && schedule.pass(timer, at);
         if is_next {
@@ -44,14 +44,14 @@ impl Stage {
         is_next
     }
 
-    /// Wakes the sending end with that number when the earliest of its timers expires.
+    /// Schedules the sending end with that number for the earliest of its timers.
     #[inline(always)]
     pub fn schedule_sender(&mut self, endpoint: u32, sender: &Connection) {
         let timer = Timer::Endpoint(endpoint);
         self.schedule.set_lazily(timer, sender.earliest_timeout(), || sender.poll_timeout());
     }
 
-    /// An event there, at that time, if it happens.
+    /// Tries an event at the end that is ahead, at that time. Returns whether it has happened.
     #[inline(always)]
     pub fn try_ahead(&mut self, at: Time, event: impl FnOnce(&mut Stage) -> bool) -> bool {
         let now = std::mem::replace(&mut self.network.now, at);

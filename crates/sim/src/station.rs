@@ -1,44 +1,25 @@
-//! Stations: what stands at a node and handles the packets of some flows.
+//! Stations: machines at nodes of the path that handle the packets of some flows.
 
 use crate::ends::Ends;
 use crate::flow::Phase;
 use crate::packet::{Load, Packets};
 use crate::stage::Stage;
 use crate::timer::Timer;
-use airtcp_proto::middlebox::{Direction, FlowId, Middlebox, Origin, SeenPacket};
-use airtcp_wire::{Ecn, Header, Segment, Time};
+use airtcp_proto::middlebox::{FlowId, Middlebox, Origin, SeenPacket};
+use airtcp_wire::Time;
 
-/// A machine and where it stands. Which flows it serves is for the flows to say: [`crate::flow::Flow::stops`].
+/// A machine and where it stands. The flows know by which stations they are served: [`crate::flow::Flow::stops`].
 pub struct Station {
     number: u16,
     pub node: u16,
     machine: Box<dyn Middlebox>,
-    /// What the machine has put out and not sent yet, the first one last.
-    out: Vec<SeenPacket>,
-    /// The last [`Plain`] packet.
-    plain: SeenPacket,
-}
-
-/// A packet whose header is all of its segment.
-pub struct Plain<'a> {
-    pub header: &'a Header,
-    pub bytes: u32,
-    pub direction: Direction,
-    pub ecn: Ecn,
-    pub origin: Origin,
+    /// What the machine has put out and is not sent yet.
+    pub out: Vec<SeenPacket>,
 }
 
 impl Station {
     pub fn new(number: u16, node: u16, machine: Box<dyn Middlebox>) -> Station {
-        let plain = SeenPacket {
-            flow: FlowId::default(),
-            direction: Direction::Forward,
-            ecn: Ecn::NotEct,
-            bytes: 0,
-            segment: Segment::default(),
-            origin: Origin::default(),
-        };
-        Station { number, node, machine, out: Vec::new(), plain }
+        Station { number, node, machine, out: Vec::new() }
     }
 
     /// As [`Middlebox::resends`].
@@ -51,30 +32,16 @@ impl Station {
         self.machine.acts_at_once()
     }
 
-    /// A packet of the connection with that number and place is here. Returns whether it goes on.
-    #[inline(always)]
-    pub fn handle_plain(&mut self, now: Time, number: u32, slot: u32, plain: &Plain<'_>) -> bool {
-        let &Plain { header, bytes, direction, ecn, origin } = plain;
-        let SeenPacket { segment, .. } = &mut self.plain;
-        (segment.seq, segment.ack, segment.flags) = (header.seq, header.ack, header.flags());
-        (segment.len, segment.window, segment.timestamps) = (header.len, header.window, header.timestamps());
-        (self.plain.flow, self.plain.direction) = (flow_id(number, slot), direction);
-        (self.plain.ecn, self.plain.bytes, self.plain.origin) = (ecn, bytes, origin);
-        let goes_on = self.machine.handle_packet(now, &self.plain, &mut self.out);
-        self.turn_out();
-        goes_on
-    }
-
+    /// Shows the machine a packet. Returns whether it goes on as it came.
     #[inline]
-    pub fn has_put_out(&self) -> bool {
-        !self.out.is_empty()
+    pub fn show(&mut self, now: Time, packet: &SeenPacket) -> bool {
+        self.machine.handle_packet(now, packet, &mut self.out)
     }
 
-    /// A packet is here. Returns whether it goes on as it came; otherwise the machine has taken it.
+    /// Handles a packet in the slab. Returns whether it goes on as it came; if not, the machine has taken it.
     pub fn handle_packet(&mut self, stage: &mut Stage, ends: &mut Ends, id: u32) -> bool {
         let Some(seen) = seen(&stage.network.packets, id) else { return true };
-        let goes_on = self.machine.handle_packet(stage.network.now, &seen, &mut self.out);
-        self.turn_out();
+        let goes_on = self.show(stage.network.now, &seen);
         if !goes_on {
             let (_, slot) = connection(seen.flow);
             stage.network.packets.remove(id);
@@ -88,15 +55,6 @@ impl Station {
         let now = stage.network.now;
         if self.machine.poll_timeout() <= now {
             self.machine.handle_timeout(now, &mut self.out);
-            self.turn_out();
-        }
-    }
-
-    /// Turns round what the machine has put out, of which [`poll_packet`](Station::poll_packet) takes the last one.
-    #[inline]
-    fn turn_out(&mut self) {
-        if self.out.len() > 1 {
-            self.out.reverse();
         }
     }
 
@@ -107,36 +65,28 @@ impl Station {
         }
     }
 
-    /// The next packet that the machine sends, but for connections that are over.
-    #[inline]
-    pub fn poll_packet(&mut self, stage: &mut Stage, ends: &mut Ends) -> Option<u32> {
-        while let Some(packet) = self.out.pop() {
-            let (number, slot) = connection(packet.flow);
-            let transfer = ends.transfers.get_mut(slot);
-            if transfer.number == number && transfer.phase != Phase::Retired {
-                transfer.under_way += 1;
-                let flow = &ends.flows[transfer.flow as usize];
-                let packets = &mut stage.network.packets;
-                let id = packets.vacant();
-                packets.occupy(id);
-                packets.take(id, &packet, flow, transfer.numbers());
-                return Some(id);
-            }
-        }
-        None
-    }
-
     pub fn schedule(&self, stage: &mut Stage) {
         stage.schedule.set(Timer::Station(usize::from(self.number)), self.machine.poll_timeout());
     }
 }
 
+/// Puts a packet that a station sends into the slab, unless its connection is over.
+pub fn put_out(stage: &mut Stage, ends: &mut Ends, packet: &SeenPacket) -> Option<u32> {
+    let (number, slot) = connection(packet.flow);
+    let transfer = ends.transfers.get_mut(slot);
+    if transfer.number != number || transfer.phase == Phase::Retired {
+        return None;
+    }
+    transfer.under_way += 1;
+    let flow = &ends.flows[transfer.flow as usize];
+    Some(stage.network.packets.insert_seen(packet, flow, transfer.numbers()))
+}
+
 /// What handles a flow's packets at a node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Stop {
-    /// This station: packets go in, others come out.
     Station(u16),
-    /// This circuit, which data enters here.
+    /// A circuit that the data enters here.
     Circuit(u16),
 }
 
@@ -149,7 +99,7 @@ impl Stop {
     }
 }
 
-/// A packet as a station sees it; `None` of what is no TCP connection's.
+/// The packet as a station sees it; `None` if it does not belong to a TCP connection.
 fn seen(packets: &Packets, id: u32) -> Option<SeenPacket> {
     let packet = packets.get(id);
     let Load::Tcp { endpoint } = packet.load else { return None };
@@ -163,12 +113,12 @@ fn seen(packets: &Packets, id: u32) -> Option<SeenPacket> {
     })
 }
 
-/// Connections are numbered as they open; their places are used again.
-fn flow_id(number: u32, slot: u32) -> FlowId {
+/// Names a connection to stations. Places are used again, but the numbers of connections are not.
+pub fn flow_id(number: u32, slot: u32) -> FlowId {
     FlowId(u64::from(number) << 32 | u64::from(slot))
 }
 
-/// The number and the place of the connection that has this name at stations.
+/// The number and the place of the connection that has this name.
 pub fn connection(flow: FlowId) -> (u32, u32) {
     ((flow.0 >> 32) as u32, flow.0 as u32)
 }

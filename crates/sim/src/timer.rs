@@ -1,4 +1,4 @@
-//! What a run's timers are for.
+//! The timers of a run.
 
 use crate::schedule::{TimerId, Timers};
 use airtcp_wire::Time;
@@ -7,41 +7,41 @@ use airtcp_wire::Time;
 pub enum Timer {
     WarmUp,
     Sample,
-    /// A flow's source.
+    /// Of a flow's source.
     Source(usize),
     Station(usize),
-    /// A circuit's, and which end of it.
+    /// Of a circuit, and one of its ends.
     Circuit(usize, usize),
-    /// An end of a connection.
+    /// Of an end of a connection.
     Endpoint(u32),
 }
 
-/// What time an event goes by.
+/// The clock of an event.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Clock {
-    /// The run's.
+    /// The run's clock.
     Run,
-    /// That of the end of the path that is [ahead](crate::ahead).
+    /// The clock of the end of the path that is [ahead](crate::ahead).
     Ahead,
 }
 
-/// When which of a run's timers expires.
+/// When the timers of a run expire.
 pub struct Schedule {
     numbering: Numbering,
-    /// By the clock that they go by.
+    /// The timers of each clock.
     timers: [Timers; 2],
-    /// That of the present event.
+    /// The clock of the current event.
     clock: Clock,
 }
 
 impl Schedule {
-    /// For a run with so many of each.
+    /// A schedule for a run with these numbers of flows, stations and circuits.
     pub fn new(flows: usize, stations: usize, circuits: usize) -> Schedule {
         let numbering = Numbering::new(flows, stations, circuits);
         Schedule { numbering, timers: Default::default(), clock: Clock::Run }
     }
 
-    /// Timers that are set and popped from now on go by this clock.
+    /// Sets and pops timers by this clock from now on.
     #[inline(always)]
     pub fn go_by(&mut self, clock: Clock) {
         self.clock = clock;
@@ -64,27 +64,27 @@ impl Schedule {
         self.timers[self.clock as usize].set_lazily(self.numbering.number(timer), earliest, deadline);
     }
 
-    /// As [`set`](Schedule::set), of a timer that goes by that clock.
+    /// As [`set`](Schedule::set), by this clock.
     #[inline(always)]
     pub fn set_by(&mut self, clock: Clock, timer: Timer, deadline: Time) {
         self.timers[clock as usize].set(self.numbering.number(timer), deadline);
     }
 
-    /// As [`Timers::pass`] of a timer that goes by the run's clock, if nothing is due by the other one before.
+    /// As [`Timers::pass`], by the run's clock, if nothing is due by the other clock before.
     #[inline]
     pub fn pass(&mut self, timer: Timer, deadline: Time) -> bool {
         self.next_by(Clock::Ahead) >= deadline
             && self.timers[Clock::Run as usize].pass(self.numbering.number(timer), deadline)
     }
 
-    /// As [`Timers::next`] by either clock, and by which.
+    /// As [`Timers::next`], by either clock. Also returns by which.
     #[inline]
     pub fn next(&self) -> (Time, Clock) {
         let [run, ahead] = [Clock::Run, Clock::Ahead].map(|clock| self.next_by(clock));
         if ahead < run { (ahead, Clock::Ahead) } else { (run, Clock::Run) }
     }
 
-    /// As [`Timers::next`], by one clock.
+    /// As [`Timers::next`], by this clock.
     #[inline]
     pub fn next_by(&self, clock: Clock) -> Time {
         self.timers[clock as usize].next()
@@ -96,10 +96,10 @@ impl Schedule {
         self.timers[Clock::Run as usize].peek().map(|number| self.numbering.timer(number))
     }
 
-    /// If the timer that comes up next by that clock is this one, and comes up too early, puts it off to when it is `wanted`.
-    /// Returns whether it has.
-    pub fn put_off(&mut self, clock: Clock, timer: Timer, wanted: impl FnOnce() -> Time) -> bool {
-        let (timers, number) = (&mut self.timers[clock as usize], self.numbering.number(timer));
+    /// If this is the next timer of the end that is ahead, and it comes up before it is `wanted`, sets it to when it
+    /// is. Returns whether it has.
+    pub fn put_off(&mut self, timer: Timer, wanted: impl FnOnce() -> Time) -> bool {
+        let (timers, number) = (&mut self.timers[Clock::Ahead as usize], self.numbering.number(timer));
         if timers.peek() != Some(number) {
             return false;
         }
@@ -111,14 +111,14 @@ impl Schedule {
         is_early
     }
 
-    /// As [`Timers::pop`], by the clock of the present event.
+    /// As [`Timers::pop`], by the clock of the current event.
     #[inline]
     pub fn pop(&mut self) -> Option<Timer> {
         self.timers[self.clock as usize].pop().map(|number| self.numbering.timer(number))
     }
 }
 
-/// Numbers the timers of a run: those of the scenario's parts first, then those of connections, which come and go.
+/// Numbers the timers of a run: first those of the scenario's parts, then those of connections, which come and go.
 struct Numbering {
     stations: TimerId,
     circuits: TimerId,

@@ -1,4 +1,4 @@
-//! The path: links in a row, with a node at either end of each. Node 0 stands before the first link.
+//! The path: links in a row, with a node at either end of each. Node 0 is in front of the first link.
 
 use airtcp_proto::middlebox::Direction;
 use airtcp_proto::path::{Link, Output};
@@ -10,7 +10,7 @@ use airtcp_wire::Time;
 pub struct Side(pub u16);
 
 impl Side {
-    /// The way out of `node` in `direction`.
+    /// The side that leaves `node` in `direction`.
     #[inline]
     pub fn out_of(node: u16, direction: Direction) -> Side {
         match direction {
@@ -19,7 +19,7 @@ impl Side {
         }
     }
 
-    /// The way in to `node` in `direction`.
+    /// The side that enters `node` in `direction`.
     fn into(node: u16, direction: Direction) -> Side {
         match direction {
             Direction::Forward => Side(2 * node - 2),
@@ -27,7 +27,7 @@ impl Side {
         }
     }
 
-    /// The way on.
+    /// The side that follows this one.
     #[inline]
     fn next(self) -> Side {
         if self.0 & 1 == 0 { Side(self.0 + 2) } else { Side(self.0 - 2) }
@@ -43,13 +43,13 @@ impl Side {
         usize::from(self.0 / 2)
     }
 
-    /// The node that it leads away from.
+    /// The node at which it begins.
     #[inline]
     pub fn near_node(self) -> u16 {
         self.0 / 2 + (self.0 & 1)
     }
 
-    /// The node that it leads to.
+    /// The node at which it ends.
     #[inline]
     pub fn far_node(self) -> u16 {
         self.0 / 2 + u16::from(self.0 & 1 == 0)
@@ -60,38 +60,37 @@ impl Side {
 struct Hop {
     link: Link,
     onward: Onward,
-    /// When it wants to be polled.
+    /// When the link wants to be polled.
     wake: Time,
-    /// The node that it leads to, if no station stands there, else [`NOWHERE`].
+    /// The node at which the link ends, or [`NOWHERE`] if a station stands there.
     plain_end: u16,
 }
 
 /// What becomes of the packets that come out of a link.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Onward {
-    /// Each is an event, and the link keeps it until then.
+    /// The link keeps each packet until it comes out, which is an event.
     Event,
-    /// They go into the next link at once, whoever's they are, and nobody looks at them between.
+    /// The packet enters the next link at once. Nothing happens to it at the node between them.
     NextLink,
-    /// They have come to an end of the path, or to a station, and whoever sent them keeps them until then.
+    /// The packet has reached an end of the path or a station. Its sender keeps it until then.
     Foreseen,
 }
 
-/// No node.
 const NOWHERE: u16 = u16::MAX;
 
 pub struct Topology {
     hops: Vec<Hop>,
-    /// When each side wants to be polled, the earliest first; of those at one time, the first.
+    /// When each side wants to be polled, sorted by time and then by side.
     turns: Vec<(Time, Side)>,
     /// Which nodes have a station.
     has_station: Vec<bool>,
-    /// How often a packet has gone on so.
+    /// How many times a packet has entered the next link without an event.
     passes: u64,
 }
 
 impl Topology {
-    /// Links in path order, each with its way there and its way back.
+    /// Takes the links in path order, each as its forward and its reverse direction.
     pub fn new(links: impl IntoIterator<Item = (Link, Link)>) -> Topology {
         let sides = links.into_iter().flat_map(|(forward, reverse)| [forward, reverse]);
         let hop = |(link, side): (Link, u16)| {
@@ -104,7 +103,7 @@ impl Topology {
         Topology { turns, has_station: vec![false; hops.len() / 2 + 1], passes: 0, hops }
     }
 
-    /// There is a station at `node`.
+    /// Puts a station at `node`.
     pub fn put_station(&mut self, node: u16) {
         self.has_station[usize::from(node)] = true;
         for hop in self.hops.iter_mut().filter(|hop| hop.plain_end == node) {
@@ -126,14 +125,15 @@ impl Topology {
         &mut self.hops[usize::from(side.0)].link
     }
 
-    /// The side that wants to be polled next, and when.
+    /// Returns when a side wants to be polled next, and which.
     #[inline]
     pub fn next(&self) -> (Time, Side) {
         self.turns.first().copied().unwrap_or((Time::NEVER, Side(0)))
     }
 
-    /// At the nodes for which `is_passage` holds no packet enters or leaves the path, and nothing handles it: there it goes
-    /// on when it comes, without an event, as long as nobody asks the links what they have done until the [horizon](Topology::set_horizon).
+    /// Lets packets pass without an event at each node for which `is_passage` holds: no packet enters or leaves the
+    /// path there, and nothing handles it. The links' statistics may not be read before the
+    /// [horizon](Topology::set_horizon).
     pub fn lead_on(&mut self, is_passage: impl Fn(u16) -> bool) {
         let last = self.hops.len() as u16 / 2;
         for node in (1..last).filter(|&node| is_passage(node) && !self.has_station[usize::from(node)]) {
@@ -146,8 +146,9 @@ impl Topology {
         }
     }
 
-    /// From now on, what goes to the end of the path in `direction`, and what comes back to the other end, leaves the links when it
-    /// is sent, with the time at which it gets there, if that is not after the horizon. Returns whether that can be.
+    /// Foresees what goes to the end of the path in `direction` and what comes back to the other end: from now on such
+    /// a packet leaves the links when it is sent, together with its time of arrival, unless that is after the horizon.
+    /// Returns whether the links allow it.
     pub fn foresee_round_trips(&mut self, direction: Direction) -> bool {
         let (there, back) = (self.last(direction), self.last(direction.opposite()));
         let answer = Side::out_of(there.far_node(), direction.opposite());
@@ -159,8 +160,8 @@ impl Topology {
         can_be
     }
 
-    /// The same of what comes to the stations at `node` from either side, if nothing between them and the end of the path in
-    /// `direction` is an event. Returns whether that can be.
+    /// Foresees what comes to the stations at `node` from either side. Returns whether that is possible: nothing
+    /// between them and the end of the path in `direction` may be an event.
     pub fn foresee_station(&mut self, node: u16, direction: Direction) -> bool {
         let [there, back] = [direction, direction.opposite()].map(|direction| Side::into(node, direction));
         let is_beyond = |side: Side| match direction {
@@ -180,12 +181,12 @@ impl Topology {
         sides.into_iter().for_each(|side| self.hops[usize::from(side.0)].onward = Onward::Foreseen);
     }
 
-    /// The end of the path in that direction.
+    /// The node at the end of the path in this direction.
     pub fn end(&self, direction: Direction) -> u16 {
         self.last(direction).far_node()
     }
 
-    /// The last side in that direction.
+    /// The last side in this direction.
     fn last(&self, direction: Direction) -> Side {
         match direction {
             Direction::Forward => Side(self.hops.len() as u16 - 2),
@@ -197,41 +198,36 @@ impl Topology {
         self.hops[usize::from(side.0)].link.can_pass()
     }
 
-    /// Passages of nodes that would have been events.
+    /// How many times a packet has entered the next link without an event.
     pub fn passes(&self) -> u64 {
         self.passes
     }
 
-    /// Until then nobody asks what the links have done.
+    /// Until then nobody reads the links' statistics.
     pub fn set_horizon(&mut self, horizon: Time) {
         self.hops.iter_mut().for_each(|hop| hop.link.set_horizon(horizon));
     }
 
-    /// The run ends then.
+    /// Sets when the run ends.
     pub fn set_end(&mut self, end: Time) {
         self.hops.iter_mut().for_each(|hop| hop.link.set_end(end));
     }
 
-    /// Returns when the packet gets to where it is foreseen to come, if the links have nothing more to do with it until then: never,
-    /// if that is after the run's end.
+    /// Sends a packet into a link. If its arrival is foreseen, the links are done with it: returns the time of arrival,
+    /// which is [`Time::NEVER`] after the run's end.
     #[inline(always)]
     pub fn send(&mut self, now: Time, side: Side, item: Item) -> Option<Time> {
         let hop = &mut self.hops[usize::from(side.0)];
         if hop.onward != Onward::Event {
-            return self.send_foreseen(now, side, item);
+            return self.send_on(now, side, item);
         }
         hop.link.handle_packet(now, item);
         self.settle(side);
         None
     }
 
-    /// The same where that is foreseen.
-    #[inline(never)]
-    fn send_foreseen(&mut self, now: Time, side: Side, item: Item) -> Option<Time> {
-        self.send_to_end(now, side, item.bytes, || item)
-    }
-
-    /// The same where most packets go there by this side alone. `item` is made where more than its size is looked at.
+    /// As [`send`](Topology::send), fast where this side alone leads to the end. `item` is called where more than the
+    /// packet's size matters.
     #[inline(always)]
     pub fn send_to_end(
         &mut self,
@@ -251,7 +247,7 @@ impl Topology {
         at
     }
 
-    /// The same through all sides that lead on, as far as it gets.
+    /// Sends a packet through all sides that lead on, as far as it gets.
     #[inline(never)]
     fn send_on(&mut self, now: Time, side: Side, item: Item) -> Option<Time> {
         let Topology { hops, passes, .. } = self;
@@ -273,7 +269,7 @@ impl Topology {
         }
     }
 
-    /// The sides of a direction that keep packets only beyond the horizon, the last first.
+    /// The sides of a direction that keep only packets that come out after the horizon, the last side first.
     pub fn foreseen_sides(&self, direction: Direction) -> Vec<Side> {
         let sides = self.sides().filter(|side| side.direction() == direction);
         let mut sides: Vec<Side> =
@@ -284,20 +280,21 @@ impl Topology {
         sides
     }
 
-    /// What a side has kept beyond the horizon before, and has no longer: the first packet, and when it comes out.
+    /// Takes the first packet that a side has kept because it comes out after the horizon, and the time at which it
+    /// does, if the horizon is now later.
     pub fn release(&mut self, side: Side) -> Option<(Time, u32)> {
         let released = self.side_mut(side).release();
         self.settle(side);
         released
     }
 
-    /// [`send`](Topology::send) of what a side has [released](Topology::release).
+    /// Sends on a packet that a side has [released](Topology::release). Returns what [`send`](Topology::send) does.
     pub fn send_released(&mut self, at: Time, side: Side, item: Item) -> Option<Time> {
         if self.hops[usize::from(side.0)].onward == Onward::Foreseen {
             return Some(at);
         }
         self.passes += 1;
-        self.send(at, side.next(), item)
+        self.send_on(at, side.next(), item)
     }
 
     #[inline]
@@ -307,7 +304,8 @@ impl Topology {
         output
     }
 
-    /// [`Link::poll_intact`] of the side that is next, and the node that it has come to, if no station stands there.
+    /// As [`Link::poll_intact`], for the side that is next. Also returns the node that the packet has reached, if no
+    /// station stands there.
     #[inline]
     pub fn poll_intact(&mut self, now: Time, side: Side) -> Option<(u32, u16)> {
         let hop = &mut self.hops[usize::from(side.0)];
@@ -329,7 +327,7 @@ impl Topology {
         self.hops[usize::from(side.0)].link.peek(skipped)
     }
 
-    /// A side was called: perhaps its turn comes at another time now.
+    /// Notes when a side wants to be polled, after a call that may have changed that.
     #[inline(always)]
     fn settle(&mut self, side: Side) {
         let hop = &mut self.hops[usize::from(side.0)];
@@ -341,7 +339,7 @@ impl Topology {
         self.reorder((at, side));
     }
 
-    /// A side's turn comes at another time.
+    /// Moves a side's turn to where it belongs now.
     #[inline(never)]
     fn reorder(&mut self, turn: (Time, Side)) {
         let Some(place) = self.turns.iter().position(|(_, side)| *side == turn.1) else { return };
@@ -355,7 +353,7 @@ impl Topology {
     }
 }
 
-/// The first turn is this one now, which others may go before.
+/// Replaces the first turn by `turn`, and moves it behind those that come before it.
 #[inline(always)]
 fn sink(turns: &mut [(Time, Side)], turn: (Time, Side)) {
     let mut turns = turns.iter_mut();
@@ -397,18 +395,19 @@ mod tests {
         Link::drop_tail(Limit::packets(3), transmitter, Dur::from_millis(delay_ms))
     }
 
+    fn send(topology: &mut Topology, now: Time, side: Side, id: u32) -> Option<Time> {
+        topology.send(now, side, Item { id, bytes: 500, ..Item::default() })
+    }
+
     #[test]
     fn what_leads_on_comes_out_at_the_end_of_the_row() {
         let mut topology = Topology::new([1, 2, 3].map(|delay_ms| (plain(delay_ms), plain(delay_ms))));
         topology.lead_on(|node| node != 2);
         topology.set_horizon(Time(1_600_000));
-        let send = |topology: &mut Topology| {
-            topology.send(Time::ZERO, Side(0), Item { bytes: 500, ..Item::default() })
-        };
         // 0.5 ms on each link and its delay; the second packet is at node 1 after the horizon.
-        send(&mut topology);
+        send(&mut topology, Time::ZERO, Side(0), 0);
         assert_eq!((topology.next(), topology.passes()), ((Time(4_000_000), Side(2)), 1));
-        send(&mut topology);
+        send(&mut topology, Time::ZERO, Side(0), 1);
         assert_eq!((topology.next(), topology.passes()), ((Time(2_000_000), Side(0)), 1));
     }
 
@@ -418,12 +417,11 @@ mod tests {
         topology.lead_on(|_| true);
         assert!(topology.foresee_round_trips(Direction::Forward));
         topology.set_horizon(Time(5_000_000));
-        let item = |id| Item { id, bytes: 500, ..Item::default() };
         // 0.5 ms on each link and its delay; the third packet comes out after the horizon.
-        let sent = [0, 1, 2].map(|id| topology.send(Time::ZERO, Side(0), item(id)));
+        let sent = [0, 1, 2].map(|id| send(&mut topology, Time::ZERO, Side(0), id));
         assert_eq!(sent, [Some(Time(4_000_000)), Some(Time(4_500_000)), Some(Time(5_000_000))]);
-        assert_eq!(topology.send(Time(1_000_000), Side(0), item(3)), None);
-        assert_eq!(topology.send(Time(4_000_000), Side(3), item(4)), None);
+        assert_eq!(send(&mut topology, Time(1_000_000), Side(0), 3), None);
+        assert_eq!(send(&mut topology, Time(4_000_000), Side(3), 4), None);
         assert_eq!(topology.next().0, Time(5_500_000));
         topology.set_horizon(Time(6_000_000));
         assert_eq!(topology.release(Side(2)), Some((Time(5_500_000), 3)));
@@ -459,9 +457,9 @@ mod tests {
         fn the_next_side_is_the_earliest(steps in prop::collection::vec((0u16..4, any::<bool>()), 1..100)) {
             let mut topology = Topology::new([(link(10), link(1)), (link(3), link(30))]);
             let mut now = Time::ZERO;
-            for (side, send) in steps {
-                if send {
-                    topology.send(now, Side(side), Item { bytes: 500, ..Item::default() });
+            for (side, sends) in steps {
+                if sends {
+                    send(&mut topology, now, Side(side), 0);
                 } else if topology.next().0 != Time::NEVER {
                     now = topology.next().0;
                     while topology.poll(now, topology.next().1).is_some() && topology.next().0 <= now {}

@@ -2,26 +2,22 @@
 
 use airtcp_wire::{Header, Time};
 
-/// What gets to a node. There are many: each takes half a cache line.
+/// Something that reaches the run's end of the path. There may be many: each takes half a cache line.
 #[derive(Clone, Copy, Default)]
 pub struct Arrival {
     pub at: Time,
-    /// The header of an ACK that is no packet. An ACK has no payload: the length holds what has come.
+    /// The header of an ACK that is not in the slab. An ACK has no payload, so its length field holds [`What`] has
+    /// arrived.
     header: Header,
 }
 
 impl Arrival {
-    /// An ACK that is no packet.
+    /// `ack` is ignored for a [`What::Packet`].
     #[inline(always)]
-    pub fn ack(at: Time, what: What, mut header: Header) -> Arrival {
-        debug_assert!(header.len == 0);
-        header.len = what.packed();
-        Arrival { at, header }
-    }
-
-    #[inline]
-    pub fn packet(at: Time, id: u32) -> Arrival {
-        Arrival::ack(at, What::Packet(id), Header::default())
+    pub fn new(at: Time, what: What, mut ack: Header) -> Arrival {
+        debug_assert!(ack.len == 0);
+        ack.len = what.packed();
+        Arrival { at, header: ack }
     }
 
     #[inline(always)]
@@ -37,16 +33,15 @@ impl Arrival {
     }
 }
 
-/// What has come.
+/// What arrives, with the number of the sending end of its connection, of its circuit, or of the packet in the slab.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum What {
-    /// New data or an ACK whose header is all of it, with the number of the sending end of its connection.
+    /// New data or an ACK of a connection that consists of its header alone.
     Plain(u32),
-    /// An ACK whose SACK blocks stand [beside](super::Ahead::pop_blocks), with the same number.
+    /// An ACK of a connection with SACK blocks, which are [kept separately](super::Ahead::pop_blocks).
     Sacked(u32),
-    /// A plain ACK from the receiver of a circuit's first control TCP, with the circuit's number.
+    /// A plain ACK from the receiver of a circuit's first control TCP.
     HeaderAck(u32),
-    /// A packet.
     Packet(u32),
 }
 
@@ -57,7 +52,7 @@ impl Default for What {
 }
 
 impl What {
-    /// The number of the sending end of its connection, if that is known.
+    /// The sending end of its connection, if that is known.
     #[inline]
     pub fn endpoint(self) -> Option<u32> {
         match self {
@@ -66,7 +61,7 @@ impl What {
         }
     }
 
-    /// In four bytes, of which two bits tell the kind.
+    /// Packs the kind into the two highest bits and the number into the others.
     #[inline(always)]
     fn packed(self) -> u32 {
         let (kind, number) = match self {
@@ -81,14 +76,9 @@ impl What {
 
     #[inline(always)]
     fn unpacked(packed: u32) -> What {
-        // Most are plain, and their number is all.
-        if packed >> NUMBER_BITS == 0 { What::Plain(packed) } else { What::unpacked_other(packed) }
-    }
-
-    #[inline]
-    fn unpacked_other(packed: u32) -> What {
         let number = packed & ((1 << NUMBER_BITS) - 1);
         match packed >> NUMBER_BITS {
+            0 => What::Plain(number),
             1 => What::Sacked(number),
             2 => What::HeaderAck(number),
             _ => What::Packet(number),
@@ -96,7 +86,6 @@ impl What {
     }
 }
 
-/// Room for the number of an endpoint, a circuit or a packet.
 const NUMBER_BITS: u32 = 30;
 
 #[cfg(test)]
@@ -105,12 +94,12 @@ mod tests {
     use airtcp_wire::{Flags, Seq};
 
     #[test]
-    fn what_has_come_stands_in_the_place_of_the_length() {
+    fn what_has_arrived_is_kept_in_the_length_field() {
         let mut header = Header::new(Seq(5), Flags::ACK, None);
         header.ack = Seq(7);
         for number in [0, 7, (1 << NUMBER_BITS) - 1] {
             for kind in [What::Plain, What::Sacked, What::HeaderAck, What::Packet] {
-                let arrival = Arrival::ack(Time(3), kind(number), header);
+                let arrival = Arrival::new(Time(3), kind(number), header);
                 assert_eq!((arrival.what(), arrival.header()), (kind(number), header));
             }
         }

@@ -1,14 +1,14 @@
 //! The end of the path that is ahead of the run.
 //!
-//! If all flows go to one end of the path, that end answers what it gets and does nothing else. If, besides, nothing
-//! overtakes on the links, it is known as a packet is sent when it will get there, and nothing that is sent later can
-//! matter there before. So it is delivered as it is sent, at the time at which it gets there, after the timers that expire
-//! there earlier; no event is needed. The answers wait as [`Arrival`]s until the run has come to their times. Nobody can
-//! tell this from a run in order, and where somebody watches, nothing is ahead.
+//! Suppose that all flows go to one end of the path, that this end only answers what it receives, and that nothing
+//! overtakes on the links. Then the arrival time of a packet is known when it is sent, and nothing that is sent later
+//! can change what happens there before. So each packet is delivered when it is sent, at its time of arrival and after
+//! the timers that expire there earlier, without an event. The answers wait as [`Arrival`]s until the run reaches their
+//! times. The results are those of a run in order. Where somebody watches, nothing is ahead.
 //!
-//! Stations that act at once may stand on the way, all at one node. They are ahead, too: what is sent goes through them at the
-//! time at which it gets there, after the answers that get there earlier. An answer before which nothing is sent goes
-//! through them when the run has come to its time.
+//! Stations that act at once may stand on the way, all at one node. They are ahead, too. What is sent passes them at
+//! the time at which it gets there, after the answers that get there earlier. The other answers pass them when the run
+//! reaches their times.
 
 mod arrival;
 mod connected;
@@ -16,65 +16,72 @@ mod station;
 
 pub use arrival::{Arrival, What};
 pub use connected::{Connected, Text, plain_bytes};
-pub use station::StationNode;
+pub use station::pass_station;
 
 use airtcp_proto::middlebox::Direction;
 use airtcp_proto::ring::Ring;
 use airtcp_wire::{Header, SackBlocks, Time};
 
-/// What is on its way to that end, and back from there.
+/// What is on its way to the end that is ahead, and back. Each queue is in order of time.
 #[derive(Default)]
 pub struct Ahead {
-    /// The direction of what goes there; none where nothing is ahead.
+    /// The direction that leads to the end; `None` where nothing is ahead.
     pub direction: Option<Direction>,
     /// The node whose stations are ahead, too.
     pub station: Option<u16>,
-    /// What is to go through these when the present event is done, in the order of its times.
+    /// What passes these stations after the current event.
     entering: Ring<Entry>,
-    /// What comes back to them, in the order of its times.
-    returning: Ring<Arrival>,
-    /// What is to be delivered there when the present event is done, in the order of its times.
+    /// What comes back to these stations.
+    returning: Ring<Entry>,
+    /// What is delivered at the end after the current event.
     pub sent: Ring<Entry>,
-    /// What comes back to the other end, in the order of its times.
+    /// What comes back to the other end.
     pub arrivals: Ring<Arrival>,
-    /// The blocks of those that are [`What::Sacked`], in the same order.
+    /// The SACK blocks of the arrivals that are [`What::Sacked`].
     blocks: Ring<SackBlocks>,
-    /// What has happened there, and would have been events.
+    /// How many events the end has saved.
     pub events: u64,
 }
 
-/// What gets to the end that is ahead, or to a station on its way.
+/// What reaches the end that is ahead, or a station, and when.
 #[derive(Clone, Copy, Default)]
 pub struct Entry {
     pub at: Time,
     pub what: What,
+    /// The header of [`What::Plain`].
     pub header: Header,
-    /// Stream position of the data.
+    /// Stream position of its data.
     pub offset: u64,
 }
 
 impl Ahead {
-    /// A packet that leaves `node` gets to the end of the path at that time, or to a station before that.
+    /// Takes a packet that leaves `node` and reaches an end of the path, or a station before it, at that time.
     #[inline]
     pub fn take(&mut self, id: u32, direction: Direction, node: u16, at: Time) {
         if at.is_never() {
             return;
         }
         let what = What::Packet(id);
-        let arrival = Arrival::packet(at, id);
+        let entry = Entry { at, what, ..Entry::default() };
         match (self.direction == Some(direction), self.passes_station(node, direction)) {
-            (true, false) => self.sent.push_back(Entry { at, what, ..Entry::default() }),
-            (true, true) => self.entering.push_back(Entry { at, what, ..Entry::default() }),
-            (false, true) => self.returning.push_back(arrival),
-            (false, false) => self.arrivals.push_back(arrival),
+            (true, false) => self.sent.push_back(entry),
+            (true, true) => self.entering.push_back(entry),
+            (false, true) => self.returning.push_back(entry),
+            (false, false) => self.arrivals.push_back(Arrival::new(at, what, Header::default())),
         }
     }
 
-    /// A packet gets to the end that is ahead at that time, and cannot be delivered there yet.
+    /// Takes a packet that reaches the end that is ahead at that time.
     pub fn take_sent(&mut self, id: u32, at: Time) {
         if !at.is_never() {
             self.sent.push_back(Entry { at, what: What::Packet(id), ..Entry::default() });
         }
+    }
+
+    /// Takes new data of a connection that reaches the stations at that time.
+    #[inline]
+    fn enter_station(&mut self, at: Time, endpoint: u32, header: Header, offset: u64) {
+        self.entering.push_back(Entry { at, what: What::Plain(endpoint), header, offset });
     }
 
     /// Does what leaves `node` come to the node with stations?
@@ -86,55 +93,66 @@ impl Ahead {
         })
     }
 
-    /// Is anything to be done there when the present event is done?
+    /// Is anything to be done after the current event?
     #[inline]
     pub fn is_waiting(&self) -> bool {
         !self.sent.is_empty() | !self.entering.is_empty()
     }
 
-    /// An answer leaves the end that is ahead.
+    /// Takes an answer from the end that is ahead, which reaches the stations or else the other end at that time. `ack`
+    /// is ignored for a [`What::Packet`].
     #[inline(always)]
-    pub fn answer(&mut self, arrival: Arrival) {
+    pub fn answer(&mut self, at: Time, what: What, ack: Header) {
         match self.station {
-            _ if arrival.at.is_never() => {}
-            Some(_) => self.returning.push_back(arrival),
-            None => self.arrivals.push_back(arrival),
+            _ if at.is_never() => {}
+            Some(_) => self.returning.push_back(Entry { at, what, header: ack, offset: 0 }),
+            None => self.arrivals.push_back(Arrival::new(at, what, ack)),
         }
     }
 
-    /// The same of an ACK with these blocks that no station sees.
+    /// Takes an ACK with these SACK blocks, which passes no station.
     #[inline(always)]
-    fn answer_sacked(&mut self, arrival: Arrival, blocks: &SackBlocks) {
-        if !arrival.at.is_never() {
+    fn answer_sacked(&mut self, at: Time, endpoint: u32, ack: Header, blocks: &SackBlocks) {
+        if !at.is_never() {
             self.blocks.push_back(*blocks);
-            self.arrivals.push_back(arrival);
+            self.arrivals.push_back(Arrival::new(at, What::Sacked(endpoint), ack));
         }
     }
 
-    /// The blocks of the ACK that has just been taken off.
+    /// The SACK blocks of the arrival that was taken last.
     #[inline]
     pub fn pop_blocks(&mut self) -> SackBlocks {
         pop(&mut self.blocks).unwrap_or_default()
     }
 
-    /// When the first of what comes back gets to the other end, or to a station.
+    /// When the next answer reaches the other end or a station.
     #[inline(always)]
     pub fn next(&self) -> Time {
-        next(&self.arrivals).min(next(&self.returning))
+        self.next_arrival().min(self.next_returning())
     }
 
-    /// What comes back, as to [`next`](Ahead::next), gets to a station.
     #[inline(always)]
-    pub fn pop_returning(&mut self) -> Option<Arrival> {
-        let is_next = !self.returning.is_empty() && next(&self.returning) < next(&self.arrivals);
+    fn next_arrival(&self) -> Time {
+        self.arrivals.front().map_or(Time::NEVER, |arrival| arrival.at)
+    }
+
+    #[inline(always)]
+    fn next_returning(&self) -> Time {
+        self.returning.front().map_or(Time::NEVER, |entry| entry.at)
+    }
+
+    /// Takes the next answer if it is one that reaches a station.
+    #[inline(always)]
+    pub fn pop_returning(&mut self) -> Option<Entry> {
+        let is_next = !self.returning.is_empty() && self.next_returning() < self.next_arrival();
         if is_next { pop(&mut self.returning) } else { None }
     }
 
-    /// The same before what gets to the station at that time.
+    /// Takes the next answer that reaches a station before what is sent and reaches it at that time.
     #[inline]
-    pub fn pop_returning_before(&mut self, at: Time) -> Option<Arrival> {
-        let first = next(&self.returning);
-        // As two links that have something at one time: the one that is named first.
+    pub fn pop_returning_before(&mut self, at: Time) -> Option<Entry> {
+        let first = self.next_returning();
+        // At the same time, the link with the lower number goes first.
         let is_next = first < at || (first == at && self.direction == Some(Direction::Reverse));
         if is_next { pop(&mut self.returning) } else { None }
     }
@@ -144,7 +162,6 @@ impl Ahead {
         pop(&mut self.arrivals)
     }
 
-    /// What is to be delivered there next.
     #[inline]
     pub fn pop_sent(&mut self) -> Option<Entry> {
         pop(&mut self.sent)
@@ -154,11 +171,6 @@ impl Ahead {
     pub fn pop_entering(&mut self) -> Option<Entry> {
         pop(&mut self.entering)
     }
-}
-
-#[inline(always)]
-fn next(arrivals: &Ring<Arrival>) -> Time {
-    arrivals.front().map_or(Time::NEVER, |arrival| arrival.at)
 }
 
 #[inline(always)]
