@@ -23,56 +23,54 @@ pub const RECEIVER: usize = 1;
 /// One flow of the scenario: one of `count`.
 #[repr(C)]
 pub struct Flow {
-    /// Index into the scenario's flows, and which of the `count` like it.
+    /// Index into the scenario's flows, and which of its `count` instances this is.
     pub spec: usize,
     pub instance: u32,
     pub is_measured: bool,
     pub scheme: Arc<Scheme>,
-    /// Of its connections.
+    /// The rules of its connections.
     pub rules: Arc<Rules>,
     pub start: Time,
-    /// Boxed, as it is seldom needed and large: what every packet touches lies closer together. None once it will never act
-    /// again.
+    /// Boxed, because it is large and seldom needed. `None` once it will never act again.
     pub source: Option<Box<Source>>,
-    /// Initial sequence numbers and controllers' seeds.
+    /// Random numbers for initial sequence numbers and controllers' seeds.
     pub chance: Dormant,
-    /// The connection that the application writes to; none before it opens and for flows of transfers and datagrams.
+    /// The connection that the application writes to. `None` before it opens, and for flows of transfers or datagrams.
     pub connection: Option<u32>,
-    /// Boxed, as many flows are one connection that does not end.
+    /// Boxed, because many flows are one connection that does not end.
     pub past: Option<Box<Past>>,
     pub rtt: Histogram,
-    /// What handles its packets at which node.
+    /// The nodes that handle its packets, and how.
     pub stops: SmallVec<[(u16, Stop); 2]>,
-    /// Nodes at which the sender and the receiver stand.
+    /// The sender's node and the receiver's.
     pub nodes: [u16; 2],
     pub direction: Direction,
-    /// The ways out of these nodes.
+    /// The links on which they send.
     pub ways: [Side; 2],
-    /// The circuit that is this flow's alone: its connections send as that has room.
+    /// The circuit that serves this flow alone. Its connections send as the circuit has room.
     pub circuit: Option<u16>,
-    /// Its receiver is [ahead](crate::ahead) of the run, and nothing lies between but links, stations that are, too, and the
-    /// circuit that is this flow's alone.
+    /// Its receiver is [ahead](crate::ahead) of the run, and only links, stations that are ahead, too, and the circuit of
+    /// this flow alone lie between.
     pub runs_ahead: bool,
-    /// Which of these serves it.
+    /// The station ahead that serves it.
     pub station_ahead: Option<u16>,
-    /// The circuit that counts them as they are delivered.
+    /// The circuit that counts its packets when they are delivered.
     pub counted_by: Option<u16>,
-    /// Where packets are counted that leave a circuit, and which one.
+    /// The node at which its packets leave a circuit and are counted, and that circuit.
     pub counted_at: Option<(u16, u16)>,
     pub counts: Counts,
-    /// Data that gets to where it goes after the run's end, in packets that were none.
+    /// Data packets outside the slab that arrive after the run's end.
     pub late_packets: u64,
 }
 
 impl Flow {
-    /// The part of a `Flow`, in bytes, that the delivery of data touches.
+    /// The bytes of a `Flow` that the delivery of data touches.
     pub const TOUCHED_BY_TEXT: Range<usize> =
         offset_of!(Flow, stops)..offset_of!(Flow, counts.retransmissions);
-    /// The part that an ACK touches.
+    /// The bytes that an ACK touches.
     pub const TOUCHED_BY_ACK: Range<usize> = offset_of!(Flow, rtt)..Flow::TOUCHED_BY_TEXT.end;
 
-    /// Packets that leave a circuit where the flow ends are counted as they are delivered, unless something else handles them
-    /// there.
+    /// If the circuit ends where the flow ends, and nothing else handles packets there, they are counted at delivery.
     pub fn count_at_delivery(&mut self) {
         if let Some((node, circuit)) = self.counted_at
             && node == self.nodes[RECEIVER]
@@ -88,20 +86,20 @@ impl Flow {
     }
 }
 
-/// What is over of a flow.
+/// What a flow's ended connections leave behind.
 #[derive(Default)]
 pub struct Past {
-    /// What ended connections have come to.
+    /// Totals of the ended connections.
     pub retired: Totals,
-    /// What all had come to at the end of the warm-up.
+    /// Totals of all connections at the end of the warm-up.
     pub baseline: Totals,
-    /// How long connections took that completed.
+    /// Durations of the connections that completed.
     pub completions: Vec<Dur>,
-    /// When the receiver had everything that the application wrote before it closed.
+    /// When the receiver had all that the application wrote before it closed.
     pub completed: Option<Time>,
 }
 
-/// What the engine counts of a flow, packet by packet, since the warm-up. What each packet counts comes first.
+/// What the engine counts of a flow since the warm-up. The fields that every packet touches come first.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C)]
 pub struct Counts {
@@ -112,7 +110,7 @@ pub struct Counts {
     pub retransmissions: u64,
     /// Data packets lost, in the order of [`DropCause`].
     pub losses: [u64; 4],
-    /// Packets without data that were lost, both ways.
+    /// Packets without data that were lost, in both directions.
     pub acks_lost: u64,
     pub transfers_started: u64,
     pub resets: u64,
@@ -132,7 +130,7 @@ impl Counts {
         self.on_all_delivered(1, bytes);
     }
 
-    /// So many packets of `bytes` each.
+    /// Counts `packets` of `bytes` each.
     #[inline]
     pub fn on_all_delivered(&mut self, packets: u32, bytes: u32) {
         self.data_packets_delivered += u64::from(packets);
@@ -150,7 +148,7 @@ pub fn is_retransmission(reason: Reason) -> bool {
     matches!(reason, Reason::FastRetransmit | Reason::Retransmit | Reason::Timeout | Reason::TailLossProbe)
 }
 
-/// What a connection has come to.
+/// Totals of a connection.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Totals {
     /// Application bytes received in order.
@@ -184,8 +182,7 @@ impl Totals {
     }
 }
 
-/// How far ahead of what is sent an application with always more to send writes, in bytes. It is what still goes out
-/// after it stops.
+/// How far a greedy application writes ahead of what is sent, in bytes. So much still leaves after it stops.
 const AHEAD: u64 = 32 << 10;
 
 /// One connection of a flow.
@@ -200,7 +197,7 @@ pub struct Transfer {
     pub phase: Phase,
     /// Bytes that the application has written.
     written: u64,
-    /// Sending beyond this stream position calls for more to be written.
+    /// The application writes more once the sender has sent beyond this stream position.
     refill_at: u64,
     pub truth: Truth,
     pub started: Time,
@@ -213,12 +210,12 @@ pub enum Phase {
     Completed,
     /// One end was reset or gave up.
     Failed,
-    /// Over and forgotten: the place is free.
+    /// Over, and its place is free.
     Retired,
 }
 
 impl Transfer {
-    /// The part of a `Transfer`, in bytes, that any packet touches beside the ends.
+    /// The bytes of a `Transfer` that every packet touches beside the ends.
     pub const TOUCHED: Range<usize> =
         offset_of!(Transfer, flow)..offset_of!(Transfer, truth) + Truth::TOUCHED;
 
@@ -236,7 +233,7 @@ impl Transfer {
         }
     }
 
-    /// The flow's number and the connection's.
+    /// Numbers of the flow and of the connection.
     #[inline]
     pub fn numbers(&self) -> (u32, u32) {
         (self.flow, self.number)
@@ -273,12 +270,12 @@ impl Transfer {
         self.refill_at = self.written - AHEAD;
     }
 
-    /// Nothing that matters can happen any more. TIME-WAIT guards against packets that are not there.
+    /// Can nothing that matters happen any more? TIME-WAIT guards against packets that are not there.
     pub fn is_over(&self) -> bool {
         self.is_over_but_for(0)
     }
 
-    /// The same once so many packets are no longer under way.
+    /// [`is_over`](Transfer::is_over), but for `packets` that are still under way.
     pub fn is_over_but_for(&self, packets: u32) -> bool {
         let is_closed = |end: &Connection| matches!(end.state(), State::Closed | State::TimeWait);
         self.under_way == packets

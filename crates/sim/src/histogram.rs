@@ -6,19 +6,19 @@ use std::collections::BTreeMap;
 /// Mantissa bits of a bucket: each is 1/128 of its octave wide, so a percentile is within 0.4 %.
 const BITS: u32 = 7;
 
-/// Memory is taken for so many buckets at a time.
+/// Memory grows by so many buckets at a time.
 const ROW: usize = 16;
 
 /// Counts durations in buckets of equal relative width. Memory follows the range seen, not the number of samples.
 #[derive(Clone, Debug)]
 pub struct Histogram {
-    /// Modulo 2⁸, for there may be thousands of histograms with few samples each.
+    /// Modulo 2⁸, because there may be thousands of histograms with few samples each.
     counts: Box<[u8]>,
-    /// How often a bucket's count has come round to 0.
+    /// How often a bucket's count has wrapped to 0.
     carries: BTreeMap<u16, u32>,
     /// Bucket of `counts[0]`.
     first: usize,
-    /// Of all samples: 584 years at most.
+    /// Sum of all samples, at most 584 years.
     sum: Dur,
     min: Dur,
     max: Dur,
@@ -84,7 +84,7 @@ impl Histogram {
         *self.carries.entry(bucket as u16).or_default() += 1;
     }
 
-    /// The first sample of a bucket beyond those that there are.
+    /// Makes room for a bucket that there is none of yet, and counts its first sample.
     #[cold]
     fn widen(&mut self, bucket: usize) {
         let row = bucket / ROW * ROW;
@@ -99,14 +99,14 @@ impl Histogram {
         (self.first, self.counts) = (first, counts.into());
     }
 
-    /// The samples in each bucket, from the first on.
+    /// The number of samples in each bucket, from the first bucket on.
     fn full_counts(&self) -> impl Iterator<Item = u64> {
         let carried =
             |bucket: usize| self.carries.get(&(bucket as u16)).map_or(0, |&carries| u64::from(carries) << 8);
         self.counts.iter().zip(self.first..).map(move |(&count, bucket)| u64::from(count) + carried(bucket))
     }
 
-    /// The values that were seen, each within 0.4 %, and how often.
+    /// The values that were seen, within 0.4 %, and how often each was.
     pub fn counts(&self) -> impl Iterator<Item = (Dur, u64)> {
         let seen = self.full_counts().zip(self.first..).filter(|(count, _)| *count > 0);
         seen.map(|(count, bucket)| (Dur(middle(bucket)), count))

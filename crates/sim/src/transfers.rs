@@ -1,4 +1,4 @@
-//! The connections that there are: places for them, which are used again when a connection is over.
+//! The connections, in places that are reused when a connection is over.
 
 use crate::flow::{Flow, Phase, Totals, Transfer};
 use airtcp_proto::tcp::Connection;
@@ -9,17 +9,17 @@ pub struct Transfers {
     places: Vec<Transfer>,
     free: Vec<u32>,
     opened: u32,
-    /// What has [come ahead](Transfers::put_off) to which connection, in the order of its times.
+    /// Connections whose end is [put off](Transfers::put_off), in order of time.
     put_off: VecDeque<(Time, u32)>,
 }
 
 impl Transfers {
-    /// The first connection that opens has the number `first`.
+    /// The first connection will have the number `first`.
     pub fn new(first: u32) -> Transfers {
         Transfers { places: Vec::new(), free: Vec::new(), opened: first, put_off: VecDeque::new() }
     }
 
-    /// Places that there ever was need of.
+    /// The largest number of connections that were ever open at the same time.
     pub fn len(&self) -> usize {
         self.places.len()
     }
@@ -70,8 +70,8 @@ impl Transfers {
         }
     }
 
-    /// What has just come to a connection that ends, comes `at` that time, where the end of the path is [ahead](crate::ahead): until
-    /// then it counts as under way.
+    /// Something has reached a connection that is ending, at an end that is [ahead](crate::ahead). It counts as under way
+    /// until the run reaches that time.
     pub fn put_off(&mut self, at: Time, id: u32) {
         let transfer = self.get_mut(id);
         if transfer.phase != Phase::Running {
@@ -81,7 +81,7 @@ impl Transfers {
         }
     }
 
-    /// Is the connection in that place over and forgotten, or will it be `at` that time?
+    /// Is the connection retired, or will it be at that time?
     #[inline]
     pub fn is_retired_by(&self, at: Time, id: u32) -> bool {
         let transfer = self.get(id);
@@ -94,7 +94,7 @@ impl Transfers {
         put_off > 0 && self.get(id).is_over_but_for(put_off as u32)
     }
 
-    /// What was put off has come by now.
+    /// Retires connections whose end was put off until `now`.
     #[inline(always)]
     pub fn catch_up(&mut self, now: Time, flows: &mut [Flow]) {
         while let Some(&(at, id)) = self.put_off.front()
@@ -115,7 +115,7 @@ impl Transfers {
         self.free.push(id);
     }
 
-    /// What each flow's connections have come to, ended ones included.
+    /// Totals of each flow's connections, including those that have ended.
     pub fn totals(&self, flows: &[Flow]) -> Vec<Totals> {
         let retired = |flow: &Flow| flow.past.as_ref().map(|past| past.retired).unwrap_or_default();
         let mut totals: Vec<Totals> = flows.iter().map(retired).collect();
@@ -125,7 +125,7 @@ impl Transfers {
         totals
     }
 
-    /// The warm-up is over: everything is counted anew.
+    /// Counts everything anew, because the warm-up is over.
     pub fn begin_measurement(&mut self, flows: &mut [Flow]) {
         self.places.iter_mut().for_each(|transfer| transfer.truth.begin_measurement());
         flows

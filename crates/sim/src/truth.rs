@@ -31,14 +31,14 @@ impl Spurious {
     }
 }
 
-/// A range of stream bytes that share their history. It takes little room: a map's node has room for many.
+/// A range of stream bytes that share their history. It is small, because a map's node has room for eleven.
 #[derive(Clone, Debug)]
 struct Piece {
-    /// As many as one packet carries, at most.
+    /// At most one packet's payload.
     bytes: u32,
-    /// Orders of the copies that are not known to be lost: one, mostly, and the others.
+    /// Orders of the copies that are not known to be lost: mostly one, or [`NONE`], and then the others.
     copy: u32,
-    #[allow(clippy::box_collection, reason = "hardly any has others, and this takes eight bytes")]
+    #[allow(clippy::box_collection, reason = "hardly any piece has others, and this takes eight bytes")]
     others: Option<Box<Vec<u32>>>,
 }
 
@@ -46,12 +46,12 @@ struct Piece {
 const NONE: u32 = u32::MAX;
 
 impl Piece {
-    /// What was sent once.
+    /// A range that was sent once.
     fn new(range: &Range<u64>) -> Piece {
         Piece { bytes: (range.end - range.start) as u32, copy: 0, others: None }
     }
 
-    /// Of one that begins at `start`.
+    /// Its range, if it begins at `start`.
     fn range(&self, start: u64) -> Range<u64> {
         start..start + u64::from(self.bytes)
     }
@@ -86,15 +86,15 @@ struct Undecided {
     missing: SmallVec<[Range<u64>; 2]>,
 }
 
-/// The history of one connection's data. What is looked at where nothing is resent comes first.
+/// The history of one connection's data. The fields that are read where nothing is resent come first.
 #[derive(Clone, Debug, Default)]
 #[repr(C)]
 pub struct Truth {
-    /// Disjoint, by where they begin.
+    /// Disjoint, by start.
     pieces: BTreeMap<u64, Piece>,
-    /// By where they began when they were resent, and by order.
+    /// By start and order.
     undecided: BTreeMap<(u64, u32), Undecided>,
-    /// Length of the longest range that was ever resent.
+    /// Length of the longest retransmission so far that was undecided.
     longest: u32,
     resent: u32,
     /// The highest acknowledgment so far (SND.UNA).
@@ -103,16 +103,16 @@ pub struct Truth {
 }
 
 impl Truth {
-    /// So many of its first bytes are touched where nothing is resent.
+    /// How many of its first bytes are touched where nothing is resent.
     pub const TOUCHED: usize = offset_of!(Truth, longest);
 
-    /// Is there anything that [`acknowledged`](Truth::acknowledged) could forget?
+    /// Returns `true` if [`acknowledged`](Truth::acknowledged) has nothing to forget.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.pieces.is_empty()
     }
 
-    /// Does [`delivered`](Truth::delivered) want to be told?
+    /// Does [`delivered`](Truth::delivered) have to be called?
     #[inline]
     pub fn is_undecided(&self) -> bool {
         !self.undecided.is_empty()
@@ -193,7 +193,7 @@ impl Truth {
         decided.iter().for_each(|key| _ = self.undecided.remove(key));
     }
 
-    /// Everything below `una` is acknowledged. What a retransmission still waits for is kept, and what lies above it.
+    /// Everything below `una` is acknowledged. Pieces that an undecided retransmission needs are kept, and those above.
     #[inline]
     pub fn acknowledged(&mut self, una: u64) {
         if una > self.una {
@@ -221,7 +221,7 @@ impl Truth {
         retries.any(|(_, retry)| retry.missing.iter().any(|missing| overlap(missing, range)))
     }
 
-    /// Retransmissions that are still undecided no longer count, whatever they turn out to be.
+    /// Counts anew. Retransmissions that are still undecided will not count.
     pub fn begin_measurement(&mut self) {
         self.undecided.clear();
         self.spurious = Spurious::default();
@@ -238,10 +238,10 @@ impl Truth {
         }
     }
 
-    /// Visits pieces that cover `range` exactly; what had none was sent once.
+    /// Visits pieces that cover `range` exactly. A part without a piece was sent once, and gets one.
     fn visit(&mut self, range: &Range<u64>, mut visit: impl FnMut(Range<u64>, &mut Piece)) {
         match self.pieces.range_mut(..range.end).next_back() {
-            // Most ranges are segments, and stay what they were.
+            // Most ranges are whole segments, as before.
             Some((&start, piece)) if piece.range(start) == *range => visit(range.clone(), piece),
             Some((&start, piece)) if piece.range(start).end > range.start => {
                 self.cover(range);
@@ -256,7 +256,7 @@ impl Truth {
         }
     }
 
-    /// Makes pieces that cover `range` exactly; what had none was sent once.
+    /// Makes pieces that cover `range` exactly. A part without a piece was sent once.
     fn cover(&mut self, range: &Range<u64>) {
         self.split(range.end);
         self.split(range.start);
@@ -272,7 +272,7 @@ impl Truth {
     }
 }
 
-/// Where the retransmissions stand that may overlap `range`, of which none was longer than `longest`.
+/// Keys of the retransmissions that may overlap `range`, if none is longer than `longest`.
 fn near(range: &Range<u64>, longest: u32) -> Range<(u64, u32)> {
     (range.start.saturating_sub(u64::from(longest)), 0)..(range.end, 0)
 }
