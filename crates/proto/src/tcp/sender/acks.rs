@@ -11,8 +11,8 @@ use crate::tcp::scoreboard::{Fate, Run};
 use crate::tcp::spurious::{FrtoStep, timestamp};
 use airtcp_wire::{Dur, Seq, Time};
 
-/// When the segments that an ACK reports, and that were never resent, had been sent. RFC 7323 §4.3 times the oldest, with
-/// the delay of a delayed ACK; a controller wants to know of the newest.
+/// When the oldest and the newest of those segments left that an ACK reports and that were never resent. RFC 7323 §4.3 times
+/// the oldest, which includes the delay of a delayed ACK; controllers get the RTT of the newest.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Originals {
     pub oldest: Option<Time>,
@@ -29,7 +29,7 @@ impl Originals {
     }
 }
 
-/// What an ACK finds delivered, as the scoreboard tells it run by run.
+/// Collects what an ACK reports as delivered, run by run.
 struct News<'a> {
     now: Time,
     /// The timestamp that the ACK echoes.
@@ -54,7 +54,7 @@ impl News<'_> {
         }
     }
 
-    /// The same of what the ACK covers.
+    /// The cumulative ACK covers `run`.
     fn acknowledge(&mut self, run: &Run, stamps: Option<&Stamps>) {
         self.fills_hole |= run.is_resent;
         if run.fate != Fate::Sacked {
@@ -64,7 +64,7 @@ impl News<'_> {
 }
 
 impl Sender {
-    /// Takes an acceptable ACK in.
+    /// Processes an acceptable ACK.
     #[inline(never)]
     pub fn handle_ack(&mut self, now: Time, ack: &AckIn<'_>) {
         self.accept_probed_octet(ack.ack);
@@ -78,8 +78,8 @@ impl Sender {
         }
     }
 
-    /// Takes one that acknowledges something between SND.UNA and SND.NXT, and, unless it `ADVANCES`, nothing new.
-    // Inlined, for most ACKs have little of what one may have.
+    /// Processes an ACK between SND.UNA and SND.NXT. `ADVANCES`: it may be above SND.UNA.
+    // Inlined, so that the checks for what most ACKs lack cost nothing.
     #[inline(always)]
     pub fn take_ack<const ADVANCES: bool>(&mut self, now: Time, ack: &AckIn<'_>) {
         self.last_rtt = None;
@@ -99,7 +99,7 @@ impl Sender {
         }
     }
 
-    /// Is there anything that a new ACK would count anew?
+    /// Returns whether there is anything for [`on_new_ack`](Sender::on_new_ack) to reset.
     pub(super) fn counts(&self) -> bool {
         let Core { inflation, duplicates, .. } = &self.core;
         self.retries > 0 || inflation.limited_sent() > 0 || !duplicates.are_none()
@@ -113,7 +113,7 @@ impl Sender {
         self.core.duplicates.on_new_ack();
     }
 
-    /// An ACK that another one has overtaken: nothing but its SACK blocks may be news.
+    /// Processes an ACK below SND.UNA, which a later one has overtaken: only its SACK blocks may be news.
     #[cold]
     fn handle_old_ack(&mut self, now: Time, ack: &AckIn<'_>) {
         if ack.blocks.is_empty() && ack.dsack.is_none() {
@@ -125,7 +125,7 @@ impl Sender {
         self.recover(&summary, &ack);
     }
 
-    /// A zero-window probe's octet that the peer had room for after all.
+    /// Notes that the peer had room for a zero-window probe's octet after all, if `ack` says so.
     fn accept_probed_octet(&mut self, ack: u64) {
         if self.persist.probes() > 0
             && ack == self.core.nxt() + 1
@@ -136,7 +136,7 @@ impl Sender {
         }
     }
 
-    // Inlined, as what it answers is large.
+    // Inlined, because the returned value is large.
     #[inline(always)]
     fn update_scoreboard<const ADVANCES: bool>(
         &mut self,
@@ -161,7 +161,7 @@ impl Sender {
             fills_hole: false,
             original_delivered: false,
         };
-        // In Linux's order, for the last one timed is RACK's.
+        // SACK blocks come first, as in Linux: RACK.rtt comes from the last run.
         let sacked_before = board.sacked();
         if !ack.blocks.is_empty() {
             board.sack(ack.blocks, |run, stamps| news.deliver(run, stamps));
@@ -193,14 +193,14 @@ impl Sender {
             acked,
             delivered,
             sacked,
-            // RFC 6675 §2: with SACK, a duplicate is what tells something new, whatever the window does.
+            // RFC 6675 §2: with SACK, an ACK that newly SACKs data is a duplicate, whatever the window does.
             is_duplicate: is_duplicate || (acked == 0 && sacked > 0),
             is_repeated,
             has_dsack: ack.dsack.is_some(),
             prior_lost,
             echo: ack.echo,
             ece: ack.ece,
-            // Linux without SACK: nor does it prove a timeout spurious.
+            // Without SACK, Linux does not let an ACK that fills a hole prove a timeout spurious.
             original_delivered: original_delivered && !(fills_hole && board.emulates_sack),
         };
         (summary, newest, originals.then(sacked_originals))
@@ -215,11 +215,11 @@ impl Sender {
         }
     }
 
-    /// The peer's window of `window` bytes beyond `ack`, from a segment with sequence number `seq`. An edge that moves back is
-    /// obeyed (RFC 9293 §3.8.6).
+    /// The segment with sequence number `seq` advertises `window` bytes beyond `ack`. A right edge that moves back is obeyed
+    /// (RFC 9293 §3.8.6).
     #[inline]
     pub fn update_window(&mut self, ack: u64, window: u64, seq: Seq) {
-        // Linux waits anew from each answer to a probe.
+        // Linux restarts the persist timer on each answer to a probe.
         if self.core.spurious.is_linuxs() {
             self.persist.put_off();
         }
@@ -232,7 +232,7 @@ impl Sender {
         }
     }
 
-    /// The same of a segment whose window is news, while nothing is probed.
+    /// Takes over a window that is news. The persist timer is left alone.
     #[inline]
     pub(super) fn take_window(&mut self, ack: u64, window: u64, seq: Seq) {
         (self.window_seq, self.window_ack, self.last_window) = (seq, ack, window);
@@ -248,7 +248,8 @@ impl Sender {
         self.peer_window_max = window;
     }
 
-    /// [`update_window`](Sender::update_window) under [`is_silent`](Sender::is_silent), where most segments tell the same window.
+    /// [`update_window`](Sender::update_window) under [`is_silent`](Sender::is_silent), where most segments repeat the
+    /// window.
     #[inline(always)]
     pub fn renew_window(&mut self, ack: u64, window: u64, seq: Seq) {
         let is_same = (ack, window) == (self.window_ack, self.last_window);
@@ -258,14 +259,14 @@ impl Sender {
         }
     }
 
-    /// The same where the segment before told that window.
+    /// [`renew_window`](Sender::renew_window) if the window is known to be the one before.
     #[inline(always)]
     pub fn repeat_window(&mut self, seq: Seq) {
         self.window_seq = seq;
     }
 
-    /// RFC 9293 §3.10.7.4 (SND.WL1 and SND.WL2); of two segments that differ in nothing else, Linux believes the one with the
-    /// larger window, or with none.
+    /// Returns whether the segment may update the window (RFC 9293 §3.10.7.4, SND.WL1 and SND.WL2). With the same SEG.SEQ
+    /// and SEG.ACK as before, the window counts if it is larger or zero, as in Linux.
     #[inline]
     fn is_window_news(&self, ack: u64, window: u64, seq: Seq) -> bool {
         let age = seq.distance(self.window_seq);
@@ -319,8 +320,7 @@ impl Sender {
         self.core.reduction.on_ack(summary.delivered, self.core.board.in_flight(), is_safe);
     }
 
-    /// A DSACK counts if it is about a segment that has been resent: one that was acknowledged before, or one still
-    /// outstanding.
+    /// A DSACK counts if its segment was acknowledged before, or is outstanding and has been resent.
     fn note_duplicate(&mut self, (start, end): (u64, u64), prior_una: u64) {
         let board = &self.core.board;
         let is_resent = || board.get(board.index_at(start)).is_some_and(|sent| sent.is_resent);
@@ -329,7 +329,7 @@ impl Sender {
         }
     }
 
-    /// Returns whether it has undone the episode.
+    /// Checks whether the ACK proves the episode spurious. Returns whether the episode has been undone.
     #[inline(always)]
     fn judge_spurious(&mut self, summary: &AckSummary, ack: &AckIn<'_>) -> bool {
         if ack.ece {

@@ -33,14 +33,14 @@ pub struct AckIn<'a> {
     pub window: u64,
     /// Sequence number of the segment that carries it.
     pub seq: Seq,
-    /// The segment has sequence space of its own, so it is no duplicate ACK.
+    /// The segment occupies sequence space, so it is no duplicate ACK.
     pub has_payload: bool,
     pub ece: bool,
-    /// What a duplicate ACK misses was corrupted.
+    /// Explicit loss notification: the segment that this duplicate ACK misses was corrupted.
     pub eln: bool,
     /// Echoed timestamp.
     pub echo: Option<u32>,
-    /// The peer's own.
+    /// The timestamp of the ACK itself.
     pub peer_timestamp: Option<u32>,
 }
 
@@ -72,11 +72,11 @@ pub struct Sender {
     pacer: Option<Box<Pacer>>,
     persist: Persist,
     usage: WindowUsage,
-    /// If each segment has a timer; `rto_deadline` is then the earliest of them.
+    /// Present if each segment has a timer of its own; `rto_deadline` is then the earliest of them.
     segment_timers: Option<Box<SegmentTimers>>,
     /// Position after the last byte written; the FIN, if any, stands there.
     write_end: u64,
-    /// A segment that ends beyond carries PSH: half the peer's largest window after the last one that did.
+    /// A segment that ends beyond this position carries PSH: half the peer's largest window after the last one that did.
     unpushed_limit: u64,
     /// Position after the last segment that was not full.
     short_end: u64,
@@ -93,7 +93,7 @@ pub struct Sender {
     /// Right edge of the peer's window, and the largest window it ever offered.
     peer_edge: u64,
     peer_window_max: u64,
-    /// SND.WND, SND.WL1 and SND.WL2: the last window, and the segment that told it.
+    /// SND.WND, SND.WL2 and SND.WL1: the last window, and the ACK and sequence number of the segment that advertised it.
     last_window: u64,
     window_ack: u64,
     window_seq: Seq,
@@ -102,7 +102,7 @@ pub struct Sender {
 pub use plain::Burst;
 
 impl Sender {
-    /// Its bytes from here on hold its timers.
+    /// Offset of the part that holds the timers.
     pub const TOUCHED_BY_TIMER: usize = offset_of!(Sender, policy);
 
     pub fn new(rules: &Rules, mss: u64, has_sack: bool) -> Sender {
@@ -146,7 +146,7 @@ impl Sender {
         self.policy = recovery::build(&rules.config, has_sack);
     }
 
-    /// Data is to be sent: from now on this says how much, and how fast.
+    /// Data is to be sent: from now on `cc` decides how much, and how fast.
     pub fn follow(&mut self, cc: Box<dyn CongestionControl>) {
         self.core.follow(cc);
         // A controller that paces does so from the start.
@@ -155,14 +155,14 @@ impl Sender {
         }
     }
 
-    /// The handshake begins anew, with what the application has said so far.
+    /// The handshake begins anew. Data that the application has written, its close and the counters are kept.
     pub fn restart(&mut self, rules: &Rules, mss: u64) {
         let (write_end, is_closing, stats) = (self.write_end, self.is_closing, self.core.stats);
         *self = Sender { write_end, is_closing, ..Sender::new(rules, mss, false) };
         self.core.stats = stats;
     }
 
-    /// Fetches ahead what an ACK touches outside of this.
+    /// Prefetches the memory outside of the sender that an ACK touches.
     #[inline]
     pub fn prefetch(&self) {
         self.core.board.prefetch();
@@ -180,7 +180,8 @@ impl Sender {
         self.write_end = self.core.nxt().max(1) + bytes;
     }
 
-    /// Bytes of new data that cwnd and the peer's window let leave now; none before what is lost, or while pacing.
+    /// Bytes of new data that cwnd and the peer's window allow now. None while lost data waits to be resent or the pacer
+    /// holds data back.
     pub fn allowance(&self, now: Time) -> u64 {
         let core = &self.core;
         if core.board.lost() > 0 || self.is_held_back(now) {
@@ -195,7 +196,7 @@ impl Sender {
         self.pacer.is_some()
     }
 
-    /// Does the pacer hold everything back?
+    /// Returns whether the pacer lets nothing leave yet.
     #[inline]
     pub fn is_held_back(&self, now: Time) -> bool {
         self.pacer.as_ref().is_some_and(|pacer| pacer.next_departure() > now)
@@ -232,8 +233,8 @@ impl Sender {
         sent.bytes() - u64::from(sent.start == 0) - u64::from(self.is_fin(sent.end))
     }
 
-    /// What an ACK may acknowledge (RFC 5961 §5.2): nothing older than a window, as far as there was one, nor what was never
-    /// sent. A zero-window probe's octet was.
+    /// The acceptable values of SEG.ACK (RFC 5961 §5.2): no more than the peer's largest window below SND.UNA, and not
+    /// beyond what was sent, a zero-window probe's octet included.
     #[inline]
     pub fn acceptable_acks(&self) -> RangeInclusive<u64> {
         let core = &self.core;
@@ -250,7 +251,7 @@ impl Sender {
         self.is_closing && self.core.una() == self.write_end + 1
     }
 
-    /// Segments that are remembered.
+    /// The number of segments that are kept in memory.
     pub fn kept(&self) -> usize {
         self.core.board.len() + self.policy.kept()
     }
@@ -264,7 +265,8 @@ impl Sender {
         self.data_end() - self.core.nxt()
     }
 
-    /// Nothing is outstanding, nor was anything resent, so an ACK of `ack` can report nothing but the peer's window.
+    /// Returns whether an ACK of `ack` can report nothing but the peer's window: nothing is outstanding, nor was anything
+    /// resent.
     #[inline]
     pub fn is_idle_at(&self, ack: u64) -> bool {
         self.core.board.is_empty() && ack == self.core.una() && self.core.stats.retransmissions == 0

@@ -1,5 +1,5 @@
-//! What an ACK and a new segment do where nothing is lost, resent or held back: the general path without what would
-//! come to nothing.
+//! The fast path for ACKs and new segments while nothing is lost, resent or held back: the general path without the steps
+//! that would have no effect.
 
 use super::Sender;
 use super::acks::Originals;
@@ -11,7 +11,7 @@ use crate::tcp::scoreboard::Sent;
 use airtcp_wire::{Header, Time};
 
 impl Sender {
-    /// Nothing is outstanding, nothing waits, nor was anything resent, and no timer runs.
+    /// Returns whether nothing is outstanding, unsent or ever resent, and no timer runs.
     pub fn is_silent(&self) -> bool {
         self.core.board.is_empty()
             && self.unsent() == 0
@@ -21,19 +21,20 @@ impl Sender {
             && self.policy_deadline().is_never()
     }
 
-    /// Nothing but new data leaves next, as the window and the pacer let it.
+    /// Returns whether nothing but new data can leave next, as soon as the window and the pacer let it.
     pub fn sends_new(&self) -> bool {
         self.core.sends_new() && self.segment_timers.is_none() && self.persist.is_idle() && !self.is_closing
     }
 
-    /// Under `sends_new`: each segment that is out was sent once and is in flight, and the window is the controller's.
+    /// Given [`sends_new`](Sender::sends_new), returns whether each outstanding segment was sent once and is in flight, and
+    /// the window is the controller's.
     pub fn is_plain(&self) -> bool {
         let core = &self.core;
         core.board.is_plain() && core.is_plain() && self.policy.is_plain(core) && !self.counts()
     }
 
-    /// [`handle_ack`](Sender::handle_ack) of a segment without text that acknowledges new data, at least a segment of it, and
-    /// nothing else, under `is_plain`. Returns whether it does; if not, nothing has changed.
+    /// [`handle_ack`](Sender::handle_ack) under [`is_plain`](Sender::is_plain) for a pure ACK of new data without SACK
+    /// blocks or ECE. Returns whether it covers at least one whole segment; if not, nothing has changed.
     #[inline(always)]
     pub fn handle_plain_ack(&mut self, now: Time, ack: u64, window: u64, segment: &Header) -> bool {
         let prior_una = self.core.una();
@@ -69,8 +70,8 @@ impl Sender {
         true
     }
 
-    /// The pacer holds back what leaves in its turn, as [`poll`](Sender::poll) would find. Returns whether nothing is to leave
-    /// before that.
+    /// While the pacer holds data back: returns whether [`poll`](Sender::poll) certainly finds nothing that leaves all the
+    /// same, and if so, notes waiting data as it does.
     #[inline(always)]
     pub fn waits_its_turn(&mut self) -> bool {
         let core = &self.core;
@@ -82,8 +83,8 @@ impl Sender {
         waits
     }
 
-    /// Begins to send full segments of new data, under `sends_new`, as the general path's [`poll`](Sender::poll) would answer
-    /// them one by one. `None`: something else may have to leave.
+    /// Begins a burst of full segments of new data, under [`sends_new`](Sender::sends_new), the same that
+    /// [`poll`](Sender::poll) would return one by one. `None`: something else may have to leave.
     #[inline(always)]
     pub fn begin_burst(&mut self, now: Time) -> Option<Burst> {
         let core = &self.core;
@@ -97,19 +98,20 @@ impl Sender {
         let (most, last) = match &self.pacer {
             Some(pacer) if pacer.next_departure() > now => (0, 0),
             None if self.has_steady_window() => (u32::MAX, last_start),
-            // What leaves may change what the next one may do.
+            // Sending a segment may change the window or the pacer's schedule.
             _ => (1, last_start.min(start)),
         };
         Some(Burst { limit, start, mss, last_start, last, most, sent: 0 })
     }
 
-    /// May another segment leave?
+    /// Returns whether another segment of the burst may leave.
     #[inline(always)]
     pub fn continues(&self, burst: &Burst) -> bool {
         self.core.nxt() <= burst.last
     }
 
-    /// The next segment of a burst that [continues](Sender::continues): where it starts, and whether it is pushed.
+    /// Sends the next segment of a burst that [continues](Sender::continues). Returns where it starts, and whether it
+    /// carries PSH.
     #[inline(always)]
     pub fn next_in_burst(&mut self, now: Time, burst: &mut Burst) -> (u64, bool) {
         let mss = self.core.mss();
@@ -121,14 +123,13 @@ impl Sender {
         (start, is_pushed)
     }
 
-    /// Is the window the same after a segment has left, unless that is the first one in flight? A controller that hears of sends may
-    /// change it.
+    /// Returns whether sending a segment leaves the window as it is. The first one in flight may change it nevertheless.
     #[inline]
     pub fn has_steady_window(&self) -> bool {
         !self.core.cc.hears_sends() && !self.core.reduction.goes_on()
     }
 
-    /// What the segments of a burst leave behind. Returns whether nothing more may leave.
+    /// Does the bookkeeping for the burst. Returns whether the window or the pacer keeps more full segments from leaving.
     #[inline(always)]
     pub fn end_burst(&mut self, now: Time, burst: &Burst) -> bool {
         let core = &self.core;
@@ -140,7 +141,7 @@ impl Sender {
         is_over
     }
 
-    /// Books the segments that have left.
+    /// Updates stamps, counters, timers and the pacer for the segments that have left.
     #[inline(always)]
     fn settle(&mut self, now: Time, burst: &Burst, is_blocked: bool) {
         let (nxt, mss) = (self.core.nxt(), self.core.mss());
@@ -153,7 +154,7 @@ impl Sender {
             self.core.stats.data_segments_sent += segments;
             self.core.stats.data_bytes_sent += segments * mss;
             self.note_sent(now, &Sent::new(now, nxt - mss, nxt, false), self.core.board.last_number());
-            // What is paced leaves one by one.
+            // A paced burst has one segment.
             self.pace(now, mss);
         }
         if is_blocked || segments > 0 {
@@ -162,23 +163,23 @@ impl Sender {
     }
 }
 
-/// What a connection may send at once; if it is paced, one segment at a time.
+/// Full segments of new data that may leave at once; only one if the sender is paced.
 pub struct Burst {
-    /// The stream position that it does not exceed, by what is written and the peer's window.
+    /// End of the written data or of the peer's window, whichever comes first: no segment ends beyond.
     limit: u64,
-    /// Where its first segment starts, and what each takes.
+    /// Where the first segment starts, and the length of each.
     start: u64,
     mss: u64,
-    /// Where its last segment may start, given cwnd, too;
+    /// Where the last segment may start at most, given `limit` and the window.
     last_start: u64,
-    /// given how many it may send, too. No segment starts at 0.
+    /// The same bound, given `most`, too. 0: nothing may leave, for no segment of data starts there.
     last: u64,
     most: u32,
     pub sent: u32,
 }
 
 impl Burst {
-    /// Limits a burst that has just begun.
+    /// Limits a burst that has just begun to this many segments.
     pub fn limit_to(&mut self, segments: u32) {
         let last = segments.checked_sub(1).map_or(0, |others| self.start + u64::from(others) * self.mss);
         (self.most, self.last) = (self.most.min(segments), self.last.min(last));

@@ -1,4 +1,4 @@
-//! The sender's timers: when they expire, and what is done then.
+//! The sender's timers: when they expire, and what the sender does then.
 
 use super::Sender;
 use crate::tcp::config::TimeoutPolicy;
@@ -25,7 +25,8 @@ impl Sender {
         }
     }
 
-    /// The same on a plain ACK of new data: the next one most likely comes before anybody asks for the deadline.
+    /// Restarts the timer on a plain ACK of new data. The deadline is computed only when somebody asks: most likely the next
+    /// ACK comes first.
     #[inline(always)]
     pub(super) fn postpone_timer(&mut self, now: Time) {
         self.restarted_at = now;
@@ -43,7 +44,7 @@ impl Sender {
         }
     }
 
-    /// The same where plain ACKs leave it open.
+    /// When the retransmission timer expires that a plain ACK restarted.
     #[inline(never)]
     fn restarted_deadline(&self) -> Time {
         self.core.rtt.deadline(self.restarted_at)
@@ -64,7 +65,8 @@ impl Sender {
         rto_deadline.min(self.persist.deadline()).min(policy_deadline)
     }
 
-    /// While plain ACKs leave them open, none expires before, as a glance tells; else at any time.
+    /// A lower bound of [`deadline`](Sender::deadline) that is cheap while plain ACKs leave the timers uncomputed; otherwise
+    /// [`Time::ZERO`].
     #[inline(always)]
     pub fn earliest_deadline(&self) -> Time {
         let Core { board, rtt, .. } = &self.core;
@@ -77,7 +79,7 @@ impl Sender {
         }
     }
 
-    /// Have plain ACKs restarted timers that have not been computed since?
+    /// Returns whether plain ACKs have restarted timers whose deadlines have not been computed since.
     #[inline(always)]
     pub fn leaves_timers_open(&self) -> bool {
         !self.restarted_at.is_never()
@@ -88,7 +90,7 @@ impl Sender {
         self.policy.deadline(&self.core, self.rto_deadline())
     }
 
-    /// Computes what plain ACKs leave open.
+    /// Computes the deadlines that plain ACKs have left uncomputed.
     #[inline]
     pub fn settle_plain_acks(&mut self) {
         if !self.restarted_at.is_never() {
@@ -98,7 +100,7 @@ impl Sender {
         self.policy.settle_plain_acks(&self.core, self.rto_deadline);
     }
 
-    /// When the pacer lets go what it holds back.
+    /// When the pacer lets the next segment leave; [`Time::NEVER`] if it holds nothing back.
     #[inline]
     pub fn next_departure(&self, now: Time) -> Time {
         match &self.pacer {
@@ -109,7 +111,8 @@ impl Sender {
         }
     }
 
-    /// When the pacer holds nothing back any more, if it does now.
+    /// Until when the pacer lets nothing leave, whether or not there is something to send; [`Time::NEVER`] if it does not
+    /// hold back.
     #[inline]
     pub fn paced_until(&self, now: Time) -> Time {
         let departure = self.pacer.as_ref().map(|pacer| pacer.next_departure());
@@ -157,8 +160,8 @@ impl Sender {
         self.core.spurious.on_timeout(was_open, retries);
     }
 
-    /// Whose timer has expired, and how often in a row: the first segment's, or with a timer a segment perhaps a later
-    /// one's.
+    /// The index of the segment whose timer has expired, and how often it has in a row. With one timer, that is the first
+    /// segment.
     fn expired_segment(&mut self, now: Time) -> Option<(usize, u32)> {
         let Some(timers) = &mut self.segment_timers else { return Some((0, self.retries + 1)) };
         let board = &self.core.board;
@@ -169,7 +172,7 @@ impl Sender {
         expired
     }
 
-    /// As [`LossRecovery::mark_timed_out`], by whoever decides that here.
+    /// [`LossRecovery::mark_timed_out`], unless the timeout policy or the segments' own timers decide what is lost.
     fn mark_timed_out(&mut self, now: Time, index: usize) -> u64 {
         if self.timeout_policy == TimeoutPolicy::SelectiveRepeat {
             self.core.mark_lost(index);
@@ -187,7 +190,8 @@ impl Sender {
         0
     }
 
-    /// Linux's SYN is sent again so soon after an ACK that may belong to a connection of which the peer alone still knows.
+    /// Linux resends its SYN this soon after an unacceptable ACK, which may belong to a connection that only the peer
+    /// remembers.
     pub fn expedite_syn(&mut self, now: Time) {
         if self.core.spurious.is_linuxs() && self.retries == 0 {
             self.rto_deadline = self.rto_deadline.min(now + EXPEDITED_SYN);

@@ -1,4 +1,4 @@
-//! What leaves next, if anything may.
+//! Which segment leaves next, if any may.
 
 use super::{Outgoing, Sender};
 use crate::tcp::connection::Reason;
@@ -8,7 +8,7 @@ use crate::tcp::scoreboard::Sent;
 use airtcp_wire::{Dur, Rate, Time};
 
 impl Sender {
-    /// Zero: not paced.
+    /// The pacing rate. Zero: not paced.
     #[inline(always)]
     fn pacing_rate(&self) -> Rate {
         self.core.cc.pacing_rate().unwrap_or_else(|| self.rate_of_window())
@@ -24,7 +24,7 @@ impl Sender {
         }
     }
 
-    /// Deems lost what is out in segments with more payload than this.
+    /// Marks outstanding segments with more than `payload` bytes lost.
     #[inline]
     pub fn resend_longer_than(&mut self, payload: u64) {
         for index in 0..self.core.board.len() {
@@ -122,8 +122,8 @@ impl Sender {
         Some(self.send_new(now, length))
     }
 
-    /// Payload of the next new segment, and its sequence space: the FIN goes with the last byte; in Linux, where a write
-    /// sends what it may at once, only if that had to wait. Both within the peer's window and one segment.
+    /// Payload of the next new segment, and the sequence space that it takes, within the peer's window and one segment. The
+    /// FIN goes with the last byte; in Linux, where a write sends at once what it may, only if that byte had to wait.
     #[inline]
     fn next_segment(&self) -> (u64, u64) {
         let room = self.peer_edge.saturating_sub(self.core.nxt());
@@ -167,14 +167,14 @@ impl Sender {
         !core.board.is_empty() && (!core.spurious.is_linuxs() || self.short_end > core.una())
     }
 
-    /// Linux sends no part of a segment before the probe's timer has expired.
+    /// Linux sends no part of a segment into a window that is too small for all of it before the persist timer has expired.
     pub(super) fn must_wait_for_room(&self) -> bool {
         let wanted = self.unsent().min(self.core.mss());
         self.core.spurious.is_linuxs() && self.peer_edge.saturating_sub(self.core.nxt()) < wanted
     }
 
-    /// Does the next segment carry PSH? RFC 9293 §3.9.1.2: with the last of the data; in Linux, too, when more than half of the
-    /// peer's largest window has gone without.
+    /// Returns whether the next segment, of `length` bytes, carries PSH: at the end of the data (RFC 9293 §3.9.1.2), and as
+    /// in Linux after more than half of the peer's largest window without PSH.
     #[inline]
     pub(super) fn push(&mut self, length: u64) -> bool {
         let end = self.core.nxt() + length;
@@ -242,7 +242,7 @@ impl Sender {
         }
     }
 
-    /// What follows from sending the segment with that number for all but the pacer.
+    /// Tells everything but the pacer that the segment with this number has left.
     #[inline(always)]
     pub(super) fn note_sent(&mut self, now: Time, sent: &Sent, number: u64) {
         self.last_sent_at = now;
@@ -250,15 +250,15 @@ impl Sender {
         self.core.cc.on_sent(now, sent.bytes(), in_flight);
         self.core.reduction.on_sent(sent.bytes());
         self.policy.on_sent(&self.core, now, sent, number);
-        // With a timer a segment, plain ACKs leave nothing open.
+        // With a timer for each segment, plain ACKs compute every deadline at once.
         match self.restarted_at.is_never() {
             true => self.start_timers(now, sent.end),
             false => self.policy.postpone_probe(now, true),
         }
     }
 
-    /// A segment has left that ends there.
-    // Not inlined, for most new data leaves while plain ACKs leave the timers open.
+    /// Starts the timers for a segment that ends at `end` and has just left.
+    // Not inlined: most new data leaves while a plain ACK has restarted the timer anyway.
     #[inline(never)]
     fn start_timers(&mut self, now: Time, end: u64) {
         if self.rto_deadline.is_never() || self.segment_timers.is_some() {
@@ -280,7 +280,7 @@ impl Sender {
         };
     }
 
-    /// RFC 8985 §7.3: new data if the window lets it, else the last segment again.
+    /// RFC 8985 §7.3: a new segment if the peer's window has room, else the last one again.
     fn tail_loss_probe(&mut self, now: Time) -> Option<Outgoing> {
         self.core.allowance.use_probe();
         self.core.stats.tail_loss_probes += 1;
@@ -293,16 +293,17 @@ impl Sender {
         }
     }
 
-    /// The peer's window is what keeps us from sending, and nothing is out whose ACK could open it: probe after an RTO
-    /// (RFC 9293 §3.8.6.1).
+    /// The peer's window keeps the sender from sending: if nothing is outstanding whose ACK could open it, a probe leaves
+    /// after an RTO (RFC 9293 §3.8.6.1).
     fn watch_window(&mut self, now: Time) {
         if self.core.board.is_empty() {
             self.persist.arm(now, self.core.rtt.rto(), self.core.rtt.longest());
         }
     }
 
-    /// One octet beyond the window. It is not entered on the scoreboard: the peer most likely drops it. Linux sends what of a
-    /// segment the window holds, or else an empty one that the peer must answer, as it has been acknowledged.
+    /// A zero-window probe: one octet beyond the window, which is not on the scoreboard, because the peer most likely drops
+    /// it. Linux sends as much of a segment as fits into the window, or else an empty segment below SND.UNA, which the peer
+    /// must answer.
     fn window_probe(&mut self, now: Time) -> Option<Outgoing> {
         self.persist.on_probe();
         if self.unsent() == 0 || !self.core.board.is_empty() {
@@ -322,7 +323,7 @@ impl Sender {
         Some(Outgoing { start, end, is_pushed: false, reason: Reason::WindowProbe })
     }
 
-    /// The SYN: for the first time, or again when the timer has expired.
+    /// The SYN, for the first time or again.
     pub fn poll_syn(&mut self, now: Time) -> Option<Outgoing> {
         if self.core.nxt() == 0 {
             return Some(self.send_new(now, 1));
