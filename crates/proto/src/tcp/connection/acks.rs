@@ -36,7 +36,7 @@ impl Connection {
         );
     }
 
-    /// The same of an ACK that has nothing but its numbers, timestamps and these blocks, and is neither old nor too new.
+    /// [`take_news`](Connection::take_news) for an ACK between SND.UNA and SND.NXT that has neither text nor other flags.
     #[inline(always)]
     pub(super) fn take_plain_news(
         &mut self,
@@ -72,8 +72,8 @@ impl Connection {
         }
     }
 
-    /// What blocks above the ACK, which stands at `ack` and has the number `seq`, tell that is news, as positions; and the first
-    /// one, if it reports a duplicate.
+    /// Writes the SACK blocks that may be news to `blocks`, as positions. Returns their number, and the first block's range
+    /// if that is a DSACK. The segment acknowledges `seq`, which is the position `ack`.
     #[inline(always)]
     fn sack_blocks(
         &mut self,
@@ -86,7 +86,7 @@ impl Connection {
             return (0, None);
         }
         match self.sender.core.board.grown_block(ack, sack) {
-            // What was no duplicate and has grown is none.
+            // The last ACK's first block was no DSACK. Now that it has grown, it is none either.
             Some(grown) => (self.positions(seq, &[grown], ack, blocks), None),
             None => self.other_blocks(seq, sack, ack, blocks),
         }
@@ -108,7 +108,8 @@ impl Connection {
         (count, dsack)
     }
 
-    /// Of these ranges the ones that can be true. Returns how many those are.
+    /// Writes those of these ranges to `blocks` that can be true, for they lie between the ACK and SND.NXT. Returns their
+    /// number.
     #[inline(always)]
     fn positions(&self, seq: Seq, ranges: &[(Seq, Seq)], ack: u64, blocks: &mut [(u64, u64); 4]) -> usize {
         let outstanding = self.sender.core.nxt().saturating_sub(ack);

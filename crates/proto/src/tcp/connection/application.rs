@@ -1,4 +1,4 @@
-//! The application's side: its calls, and what can be asked.
+//! The application's interface: calls and queries.
 
 use super::prediction::Prediction;
 use super::{Connection, Event, SenderView, State, Stats};
@@ -22,17 +22,17 @@ impl Connection {
         self.events |= 1 << event as u8;
     }
 
-    /// The application has `bytes` more to send. Not to be called after [`close`](Connection::close).
+    /// The application writes `bytes` more. Not to be called after [`close`](Connection::close).
     pub fn write(&mut self, bytes: u64) {
         self.forget_prediction();
         self.begin_to_send();
         self.sender.write(bytes);
     }
 
-    /// For a stream of virtual bytes: exactly `bytes` wait to be sent, whatever was said to wait before.
+    /// For a stream of virtual bytes: from now on exactly `bytes` wait to be sent, whatever waited before.
     #[inline(always)]
     pub fn set_unsent(&mut self, bytes: u64) {
-        // What is sent next makes no difference to the ACKs to come.
+        // The amount of unsent data does not change which ACKs are expected.
         if !matches!(self.prediction, Prediction::Sending | Prediction::Repairing) {
             self.forget_prediction();
         }
@@ -48,13 +48,14 @@ impl Connection {
         }
     }
 
-    /// For the data TCP of a circuit (paper 000 §6, F2): on so many duplicate ACKs, its first unacknowledged segment is
-    /// resent again.
+    /// For the data TCP of a circuit (paper 000 §6, F2): once resent, the first unacknowledged segment is resent again after
+    /// every `duplicates` duplicate ACKs.
     pub fn repeat_first_every(&mut self, duplicates: u32) {
         self.sender.repeat_first_every(duplicates.max(1));
     }
 
-    /// For a control TCP of a circuit, whose data meets congestion that its header packets do not: reduces once a window.
+    /// For a control TCP of a circuit, whose data meets congestion that its header packets do not: reduces cwnd once a
+    /// window.
     pub fn handle_congestion(&mut self, now: Time) {
         self.forget_prediction();
         self.begin_to_send();
@@ -79,7 +80,7 @@ impl Connection {
         self.receiver.read_all();
     }
 
-    /// Has every byte of the peer's stream in `start..end` arrived?
+    /// Returns whether every byte of the peer's stream in `start..end` has arrived.
     pub fn has_received(&self, start: u64, end: u64) -> bool {
         self.receiver.reassembly.contains(start + 1, end + 1)
     }
@@ -89,14 +90,15 @@ impl Connection {
         self.receiver.received()
     }
 
-    /// Stream offset of the first payload byte of a segment that is about to be handled; `None` if it is no part of the
+    /// Stream offset of the first payload byte of a segment that is about to be handled; `None` if it lies outside of the
     /// stream.
     pub fn payload_offset(&self, segment: &Segment) -> Option<u64> {
         let skipped = u64::from(segment.flags.contains(Flags::SYN));
         (self.receiver.position(&segment.into())? + skipped).checked_sub(1)
     }
 
-    /// The range of the stream that the last segment's payload was kept for: empty if it was refused or had all come before.
+    /// The range of the peer's stream that was taken from the last segment; empty if all of it was refused or had come
+    /// before.
     pub fn accepted(&self) -> Range<u64> {
         let (start, end) = self.receiver.accepted();
         start.saturating_sub(1)..end.saturating_sub(1).min(self.receiver.data_end())
@@ -108,14 +110,14 @@ impl Connection {
         core.una().saturating_sub(1 + u64::from(self.sender.is_finished()))
     }
 
-    /// Is this the number of something that was sent and is not acknowledged?
+    /// Returns whether `seq` lies in SND.UNA..SND.NXT: it was sent and is not yet acknowledged.
     pub fn is_outstanding(&self, seq: Seq) -> bool {
         let core = &self.sender.core;
         seq.offset(self.iss, core.una()).is_some_and(|position| (core.una()..core.nxt()).contains(&position))
     }
 
-    /// The path takes no packets with more payload than this: what is out in longer ones is lost, and goes again at once.
-    /// It says nothing of congestion (RFC 1191 §6.5).
+    /// The path carries no packets with more payload than this: what is outstanding in longer ones is lost, and is resent at
+    /// once. That is no sign of congestion (RFC 1191 §6.5).
     pub fn resend_longer_than(&mut self, payload: u64) {
         self.forget_prediction();
         self.sender.resend_longer_than(payload);
@@ -132,7 +134,7 @@ impl Connection {
         self.state
     }
 
-    // Inlined, as most who ask want a part of it.
+    // Inlined, because most callers read only a few of the fields.
     #[inline(always)]
     pub fn sender_view(&self) -> SenderView {
         let core = &self.sender.core;
@@ -151,7 +153,7 @@ impl Connection {
         }
     }
 
-    /// Segments and ranges that are kept: what the connection's memory grows with. Bounded by the two windows.
+    /// The number of segments and ranges in memory, with which the connection grows. The two windows bound it.
     pub fn kept(&self) -> usize {
         self.sender.kept() + self.receiver.reassembly.kept()
     }

@@ -1,12 +1,12 @@
-//! Segments of a connection whose SYNs have been exchanged, or half of them (RFC 9293 §3.10.7.4): nothing of a segment is
-//! used before all of its checks are passed.
+//! Segments that arrive in SYN-RECEIVED and later states (RFC 9293 §3.10.7.4). Nothing of a segment is used before it has
+//! passed all checks.
 
 use super::{Connection, State};
 use crate::tcp::receiver::Place;
 use airtcp_wire::{Dur, Ecn, Flags, Segment, Time};
 
-/// At most one ACK in this time answers what no honest peer sends (RFC 5961 §7; Linux's `tcp_invalid_ratelimit`). Text sent
-/// again is acknowledged each time: an ACK that was lost must not wait.
+/// At most one challenge ACK leaves in this time (RFC 5961 §7; Linux's `tcp_invalid_ratelimit`). Retransmitted text is
+/// acknowledged each time, because its ACK was most likely lost.
 const CHALLENGE_INTERVAL: Dur = Dur::from_millis(500);
 
 impl Connection {
@@ -29,7 +29,7 @@ impl Connection {
         self.advance_state(now, segment.flags.contains(Flags::FIN));
     }
 
-    /// The positions of an acceptable segment's first byte and of its ACK. Others are answered as they deserve.
+    /// Returns the positions of an acceptable segment's first byte and of its ACK. Handles any other segment itself.
     #[inline]
     fn acceptable(&mut self, now: Time, segment: &Segment) -> Option<(u64, u64)> {
         if segment.flags.contains(Flags::RST) {
@@ -65,7 +65,8 @@ impl Connection {
         None
     }
 
-    /// ACKs overtake each other and data, so that one without text from before RCV.NXT gets no answer, as in Linux.
+    /// Answers a segment that PAWS rejects. ACKs overtake each other and data, so that one without text below RCV.NXT gets
+    /// no answer, as in Linux.
     #[cold]
     fn answer_old_timestamp(&mut self, now: Time, segment: &Segment) {
         let is_overtaken = self.receiver.position(&segment.into()) < Some(self.receiver.reassembly.next());
@@ -115,8 +116,8 @@ impl Connection {
         }
     }
 
-    /// A SYN again: our SYN-ACK or its ACK was lost; the answer to ours, when both ends open at once (RFC 9293 §3.5,
-    /// figure 7); or a stray one, which is challenged (RFC 5961 §4.2).
+    /// Handles a SYN that is a retransmission, because our SYN-ACK or its ACK was lost; or the answer to ours, in a
+    /// simultaneous open (RFC 9293 §3.5, figure 7); or a stray one, which is challenged (RFC 5961 §4.2).
     #[cold]
     fn handle_stray_syn(&mut self, now: Time, segment: &Segment) {
         let is_repeated =
@@ -133,7 +134,7 @@ impl Connection {
         }
     }
 
-    /// An ACK tells an honest peer where we stand, and a stranger nothing.
+    /// Asks for a challenge ACK, which tells an honest peer where we stand, and a stranger nothing.
     #[cold]
     fn challenge(&mut self, now: Time) {
         if now >= self.challenge_again_at && self.state != State::SynReceived {

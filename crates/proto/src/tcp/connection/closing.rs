@@ -4,11 +4,11 @@ use super::{Connection, Event, Reason, State, Transmit};
 use crate::tcp::spurious::timestamp;
 use airtcp_wire::{Dur, Flags, Segment, Time, Timestamps};
 
-/// How long FIN-WAIT-2 lasts if nobody waits for the peer's data (Linux's `tcp_fin_timeout`).
+/// How long FIN-WAIT-2 lasts once the application has closed (Linux's `tcp_fin_timeout`).
 const LONGEST_FIN_WAIT_2: Dur = Dur::from_secs(60);
 
 impl Connection {
-    /// FINs sent, acknowledged and received (RFC 9293 §3.10.7.4, fifth and eighth).
+    /// Changes the state when FINs have been acknowledged or received (RFC 9293 §3.10.7.4, fifth and eighth).
     #[inline]
     pub(super) fn advance_state(&mut self, now: Time, has_fin: bool) {
         let acked = self.sender.is_finished();
@@ -20,7 +20,7 @@ impl Connection {
             && !matches!(self.state, State::CloseWait | State::LastAck | State::Closing | State::TimeWait)
         {
             self.notify(Event::PeerFinished);
-            // What is answered in ESTABLISHED may carry the acknowledgment; here nothing will be.
+            // In ESTABLISHED, data that answers the FIN may carry its acknowledgment; in other states no data follows.
             if self.state != State::Established {
                 self.receiver.acks.demand();
             }
@@ -50,15 +50,15 @@ impl Connection {
         }
     }
 
-    /// A FIN that comes again restarts the wait (RFC 9293 §3.10.7.4, eighth).
+    /// A retransmitted FIN restarts the wait (RFC 9293 §3.10.7.4, eighth).
     pub(super) fn restart_time_wait(&mut self, has_fin: bool) {
         if has_fin && self.state == State::TimeWait {
             self.wait_deadline = self.clock + self.rules.config.time_wait;
         }
     }
 
-    /// May this segment, which belongs here by its addresses, open another connection in the place of this one, which is in
-    /// TIME-WAIT (RFC 9293 §3.10.7.4, RFC 6191 §2)?
+    /// Returns whether this segment, which has the connection's addresses and ports, may open a new one in its place: the
+    /// state is TIME-WAIT, and the segment a SYN of a new incarnation (RFC 9293 §3.10.7.4, RFC 6191 §2).
     pub fn gives_way_to(&self, now: Time, segment: &Segment) -> bool {
         let others = Flags(Flags::ACK.0 | Flags::RST.0 | Flags::FIN.0);
         self.state == State::TimeWait
@@ -73,7 +73,8 @@ impl Connection {
         }
     }
 
-    /// RFC 9293 §3.8.3 (R2); and a peer whose window stays closed does not keep what nobody waits for, as in Linux.
+    /// Gives the connection up after too many retransmissions (RFC 9293 §3.8.3, R2), and, as in Linux, after as many
+    /// zero-window probes once the application has closed.
     pub(super) fn give_up_in_vain(&mut self) {
         let most = self.rules.config.max_retries;
         if self.is_orphan && self.sender.window_probes() > most {
@@ -86,7 +87,8 @@ impl Connection {
         }
     }
 
-    /// New data for an application that has gone is not acknowledged but reset (RFC 9293 §3.6.1; Linux the same).
+    /// Returns whether the segment has new data, but the application has closed: a reset answers it (RFC 9293 §3.6.1, also
+    /// Linux).
     #[inline]
     pub(super) fn is_unwanted(&self, segment: &Segment, start: u64) -> bool {
         self.is_orphan
@@ -113,7 +115,7 @@ impl Connection {
         };
     }
 
-    /// The application has written all it will: FIN follows the last byte. It may go on reading.
+    /// The application has finished writing: a FIN follows the last byte. It may go on reading.
     pub fn shutdown(&mut self) {
         self.forget_prediction();
         match self.state {
@@ -126,16 +128,15 @@ impl Connection {
         }
     }
 
-    /// The application is gone: as [`shutdown`](Connection::shutdown), and nothing more will be read. Data that is not read
-    /// yet, or comes later, resets the connection (RFC 9293 §3.6.1), and a peer that does not finish is waited for no longer
-    /// than a minute.
+    /// As [`shutdown`](Connection::shutdown), but the application will not read any more, either. Data that is unread, or
+    /// comes later, resets the connection (RFC 9293 §3.6.1), and FIN-WAIT-2 lasts no longer than a minute.
     pub fn close(&mut self) {
         self.forget_prediction();
         self.is_orphan = true;
         if self.receiver.readable() > 0 {
             return self.abort();
         }
-        // RFC 9293 §3.10.4; what is written before it is sent, as the application cannot do that in Linux.
+        // RFC 9293 §3.10.4, except that data written in SYN-SENT is sent. In Linux an application cannot write so early.
         if self.state == State::SynSent && self.sender.unsent() == 0 {
             return self.finish();
         }
@@ -155,8 +156,7 @@ impl Connection {
         }
     }
 
-    /// A segment that a peer answers if it is there, whatever it has received: it lies below what it expects
-    /// (RFC 9293 §3.8.4).
+    /// A keep-alive segment (RFC 9293 §3.8.4). It lies below what the peer expects, so that the peer answers it in any case.
     pub fn question(&mut self, now: Time) -> Transmit {
         let segment = self.segment(now, self.sender.core.nxt().saturating_sub(1));
         Transmit { segment, ..Transmit::default() }

@@ -25,26 +25,26 @@ use std::sync::Arc;
 
 /// A TCP endpoint. See [`crate::machine`] for how it is driven.
 ///
-/// Fields of this and of what it holds stand in the order of their use: those that a plain segment touches lie together, the
-/// sender's last, the receiver's first, so that few cache lines hold them all.
+/// The fields that a plain segment touches lie together, at the end of the sender and at the beginning of the receiver, so
+/// that few cache lines hold them all.
 #[repr(C)]
 pub struct Connection {
     rules: Arc<Rules>,
-    /// Of the controller's chance.
+    /// Seed of the controller's random numbers.
     seed: u64,
-    /// When what no honest peer sends is answered again.
+    /// No challenge ACK leaves before.
     challenge_again_at: Time,
     reset_due: Option<Box<Segment>>,
     sender: Sender,
     clock: Time,
-    /// The end of TIME-WAIT, or of FIN-WAIT-2 if nobody waits for the peer's data.
+    /// The end of TIME-WAIT, or of FIN-WAIT-2 once the application has closed.
     wait_deadline: Time,
     negotiated: Negotiated,
     iss: Seq,
     state: State,
     prediction: Prediction,
     events: u8,
-    /// It listened before it got its peer's SYN.
+    /// The connection was opened passively: it was in LISTEN before the peer's SYN arrived.
     is_passive: bool,
     /// The application neither writes nor reads any more.
     is_orphan: bool,
@@ -52,17 +52,17 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// The part of a `Connection`, in bytes, that an ACK touches where only data is sent and nothing is lost.
+    /// The byte range of a `Connection` that an ACK touches while only data is sent and nothing is lost.
     pub const TOUCHED_BY_ACK: Range<usize> =
         offset_of!(Connection, sender.core.sampler)..size_of::<Connection>();
-    /// The parts that text touches where nothing is sent.
+    /// The byte ranges that text touches while nothing is sent.
     pub const TOUCHED_BY_TEXT: [Range<usize>; 2] = [
         offset_of!(Connection, sender.core) + Core::UNA
             ..offset_of!(Connection, sender.core.stats.data_segments_sent),
         offset_of!(Connection, sender.last_rtt)..size_of::<Connection>(),
     ];
 
-    /// The part that a timer touches which has been restarted meanwhile.
+    /// The byte range that a timer event touches if the timer has been restarted meanwhile.
     pub const TOUCHED_BY_TIMER: Range<usize> =
         offset_of!(Connection, sender) + Sender::TOUCHED_BY_TIMER..size_of::<Connection>();
 
@@ -74,7 +74,7 @@ impl Connection {
         Ok(Connection::connect_by(&Arc::new(Rules::new(config)?), iss, seed, now))
     }
 
-    /// The same, one of many with these rules.
+    /// [`connect`](Connection::connect) with rules that several connections share.
     pub fn connect_by(rules: &Arc<Rules>, iss: Seq, seed: u64, now: Time) -> Connection {
         let mut connection = Connection::new(rules, iss, seed, State::SynSent);
         connection.clock = now;
@@ -90,7 +90,7 @@ impl Connection {
         Ok(Connection::listen_by(&Arc::new(Rules::new(config)?), iss, seed))
     }
 
-    /// The same, one of many with these rules.
+    /// [`listen`](Connection::listen) with rules that several connections share.
     pub fn listen_by(rules: &Arc<Rules>, iss: Seq, seed: u64) -> Connection {
         Connection::new(rules, iss, seed, State::Listen)
     }
@@ -116,14 +116,14 @@ impl Connection {
         }
     }
 
-    /// Fetches ahead what an ACK touches outside of the connection's own memory.
+    /// Prefetches the memory outside of the `Connection` that an ACK touches.
     #[inline]
     pub fn prefetch_for_ack(&self) {
         self.sender.prefetch();
         self.receiver.acks.prefetch();
     }
 
-    /// The same of what text touches.
+    /// Prefetches the memory outside of the `Connection` that text touches.
     #[inline]
     pub fn prefetch_for_text(&self) {
         self.receiver.acks.prefetch();
@@ -162,7 +162,7 @@ impl Connection {
         self.wake(now, self.expires_by(now));
     }
 
-    /// As [`handle_timeout`](Connection::handle_timeout) if that is wanted by now. Otherwise returns when it is wanted.
+    /// [`handle_timeout`](Connection::handle_timeout) if it is due. Otherwise returns when it will be.
     #[inline]
     pub fn handle_due(&mut self, now: Time) -> Option<Time> {
         // A connection that only receives has no other timer.
@@ -178,11 +178,11 @@ impl Connection {
         None
     }
 
-    /// It is `now`, and perhaps one of the timers expires.
+    /// Advances the clock to `now`, and handles the timers if one of them expires.
     #[inline]
     fn wake(&mut self, now: Time, expires: bool) {
         self.clock = now;
-        // The pacer's time has come, at most: what it held back leaves now.
+        // At most the pacer is due, which needs no more than the new clock.
         if !expires {
             return;
         }
@@ -206,7 +206,7 @@ impl Connection {
         }
     }
 
-    /// When `handle_timeout` is wanted.
+    /// When `handle_timeout` is to be called next; [`Time::NEVER`] if no timer runs.
     #[inline]
     pub fn poll_timeout(&self) -> Time {
         if self.is_timeless() {
@@ -215,37 +215,38 @@ impl Connection {
         self.timer().min(self.sender.next_departure(self.clock))
     }
 
-    /// What [`poll_timeout`](Connection::poll_timeout) returns is not before, as a glance tells after a plain ACK.
+    /// A lower bound of [`poll_timeout`](Connection::poll_timeout) that is cheap after a plain ACK.
     #[inline(always)]
     pub fn earliest_timeout(&self) -> Time {
         self.earliest_timer().min(self.sender.next_departure(self.clock))
     }
 
-    /// No time matters to it.
+    /// Returns whether no timer can run, because the state is CLOSED or LISTEN.
     #[inline]
     fn is_timeless(&self) -> bool {
         matches!(self.state, State::Closed | State::Listen)
     }
 
-    /// Does what it sends leave one segment at a time?
+    /// Returns whether the sender has a pacer. Then segments leave one at a time.
     #[inline]
     pub fn is_paced(&self) -> bool {
         self.sender.is_paced()
     }
 
-    /// Until then nothing leaves, whatever the windows let go, for it is paced; `NEVER`: nothing is held back so.
+    /// Until when the pacer lets nothing leave, whatever the windows allow; [`Time::NEVER`] if it holds nothing back.
     #[inline]
     pub fn paced_until(&self) -> Time {
         self.sender.paced_until(self.clock)
     }
 
-    /// The same of [`timer`](Connection::timer).
+    /// A lower bound of [`timer`](Connection::timer).
     #[inline(always)]
     fn earliest_timer(&self) -> Time {
         self.earliest_of(self.sender.earliest_deadline())
     }
 
-    /// Does one of the timers expire by then? Where they are left open, a glance mostly tells that none does.
+    /// Returns whether one of the timers expires by `at`. While their deadlines are uncomputed, a lower bound mostly rules
+    /// it out.
     #[inline(always)]
     fn expires_by(&self, at: Time) -> bool {
         let may_expire = !self.sender.leaves_timers_open() || self.earliest_timer() <= at;
@@ -258,7 +259,7 @@ impl Connection {
         self.earliest_of(self.sender.deadline())
     }
 
-    /// Of the sender's timers, which expire then, and the others.
+    /// The earliest deadline, where `sender` is that of the sender's timers.
     #[inline(always)]
     fn earliest_of(&self, sender: Time) -> Time {
         sender.min(self.receiver.acks.deadline()).min(self.wait_deadline)

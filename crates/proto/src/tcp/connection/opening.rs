@@ -23,8 +23,8 @@ impl Connection {
         }
     }
 
-    /// An open that came to nothing leaves the listener as it was (RFC 9293 §3.10.7.4). Its next peer may be another one, to
-    /// whom the initial sequence number that this one knows must tell nothing (RFC 6528).
+    /// A passive open that has failed returns to LISTEN (RFC 9293 §3.10.7.4), with a new initial sequence number: the one
+    /// that this peer knows must not help it to guess the next peer's (RFC 6528).
     pub(super) fn listen_again(&mut self) {
         let rules = &self.rules;
         self.iss = Seq(Chances::new(self.seed).chance(&format!("connection.{}", self.iss.0)).u32());
@@ -72,7 +72,7 @@ impl Connection {
         self.sender.on_initial_window(u64::from(segment.window), segment.seq);
     }
 
-    /// RFC 5681 §3.1: after a lost SYN or SYN-ACK the initial window is one segment. In Linux, after two lost SYNs.
+    /// RFC 5681 §3.1: after a lost SYN or SYN-ACK the initial window is one segment. In Linux, only after two lost SYNs.
     fn is_syn_loss_congestion(&self) -> bool {
         let resent = self.sender.core.stats.retransmissions;
         match self.rules.config.windows {
@@ -93,7 +93,7 @@ impl Connection {
         }
     }
 
-    /// Something is to be sent, which takes a controller.
+    /// Something is to be sent, which takes a controller: builds it if there is none.
     #[inline(always)]
     pub(super) fn begin_to_send(&mut self) {
         if !self.sender.core.cc.has_controller() {
@@ -101,7 +101,7 @@ impl Connection {
         }
     }
 
-    /// Until the handshake is over, that can wait.
+    /// Builds the controller, unless the handshake still goes on: what it negotiates is needed for that.
     #[cold]
     fn get_controller(&mut self) {
         if matches!(self.state, State::Closed | State::Listen | State::SynSent | State::SynReceived) {

@@ -1,4 +1,4 @@
-//! What leaves.
+//! The segments that leave.
 
 use super::{Connection, Reason, State, Transmit};
 use crate::tcp::sender::Outgoing;
@@ -12,8 +12,8 @@ impl Connection {
         self.poll_transmit_into(now, &mut transmit).then_some(transmit)
     }
 
-    /// As [`poll_transmit`](Connection::poll_transmit), into a place that the driver has for it: copying costs more than
-    /// making. Returns whether there was a segment. After an acknowledgment without data there is none.
+    /// [`poll_transmit`](Connection::poll_transmit) into the driver's memory, which saves copying the segment. Returns
+    /// whether there was a segment. After an acknowledgment without data there is none.
     pub fn poll_transmit_into(&mut self, now: Time, out: &mut Transmit) -> bool {
         match self.poll_expected(now, out) {
             Some(is_sent) => is_sent,
@@ -43,7 +43,7 @@ impl Connection {
         true
     }
 
-    /// Makes a segment with these flags and everything but its sequence space and SACK.
+    /// Makes the header of a segment that starts at `position`, complete but for its length and SACK blocks.
     #[inline(always)]
     pub(super) fn header(&mut self, now: Time, position: u64, flags: Flags) -> Header {
         let stamps = self.negotiated.timestamps.then(|| Timestamps { value: timestamp(now), echo: 0 });
@@ -55,7 +55,7 @@ impl Connection {
         header
     }
 
-    /// The same with SACK.
+    /// Makes an ACK without text at `position`, with SACK blocks.
     pub(super) fn segment(&mut self, now: Time, position: u64) -> Segment {
         let mut segment = Segment::from(&self.header(now, position, Flags::ACK));
         if self.receiver.has_blocks() {

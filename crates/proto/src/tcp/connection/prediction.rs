@@ -1,28 +1,29 @@
-//! Header prediction (Jacobson 1990): on a connection that only receives, or only sends, almost every segment is the one
-//! that was to be expected. What the general path would look at and find nothing in is looked at once, not at each of them.
+//! Header prediction (Jacobson 1990): on a connection that only receives, or only sends, almost every segment is the
+//! expected one. The conditions under which the general path would do nothing special are checked once, not for each
+//! segment.
 
 use super::{Connection, Reason, State, Transmit};
 use crate::tcp::sender::Burst;
 use airtcp_wire::{Ecn, Flags, Header, SackBlocks, Segment, Time};
 
-/// What may be taken for granted until something else than the expected happens.
+/// What a connection expects, valid until something unexpected happens.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Prediction {
-    /// To be looked at.
+    /// To be [computed](Connection::predict).
     Unknown,
     Nothing,
-    /// Nothing of ours is outstanding or waits.
+    /// Text: we have nothing outstanding and nothing to send.
     Receiving,
-    /// What is outstanding was sent once and is not known to be lost.
+    /// ACKs: each outstanding segment was sent once and is in flight, and what leaves next is new data.
     Sending,
-    /// Something was lost or resent, but what leaves next is new data.
+    /// ACKs: something was lost or resent, but what leaves next is new data.
     Repairing,
-    /// Something else has to leave before, or new data has to wait.
+    /// ACKs: something else has to leave before new data, or new data has to wait.
     Waiting,
 }
 
 impl Connection {
-    /// Something has happened that was not predicted. What plain ACKs have left open is computed first.
+    /// Something unexpected happens: computes the deadlines that plain ACKs have left uncomputed.
     #[inline]
     pub(super) fn forget_prediction(&mut self) {
         self.prediction = Prediction::Unknown;
@@ -56,21 +57,21 @@ impl Connection {
         }
     }
 
-    /// What leaves next is new data with neither CWR nor SACK.
+    /// Returns whether what leaves next is new data, with neither CWR nor SACK blocks.
     fn sends_plainly(&self) -> bool {
         let owes_cwr = self.negotiated.ecn && self.sender.core.answered.owes_cwr();
         self.sender.sends_new() && !owes_cwr && !self.receiver.has_blocks()
     }
 
-    /// Are ACKs to be expected, and nothing else?
+    /// Returns whether only ACKs are expected.
     #[inline]
     fn only_sends(&mut self) -> bool {
         use Prediction::{Repairing, Sending, Waiting};
         self.is_predicted(|prediction| matches!(prediction, Sending | Repairing | Waiting))
     }
 
-    /// As [`handle_segment`](Connection::handle_segment) if this is text without SACK for a connection that only receives.
-    /// Returns whether it was; if not, nothing has changed.
+    /// [`handle_segment`](Connection::handle_segment) for text without SACK blocks on a connection that only receives.
+    /// Returns whether the segment was the expected one; if not, nothing has changed.
     #[inline(always)]
     pub fn handle_expected_text(&mut self, now: Time, segment: &Header, ecn: Ecn) -> bool {
         if segment.len == 0 || !segment.is_plain(self.negotiated.timestamps) {
@@ -91,7 +92,8 @@ impl Connection {
         true
     }
 
-    /// The same of text that follows such text in one burst: it differs from that in its sequence number alone.
+    /// [`handle_expected_text`](Connection::handle_expected_text) for text that follows such text in one burst and differs
+    /// from it in its sequence number alone.
     #[inline(always)]
     pub fn handle_next_text(&mut self, now: Time, segment: &Header) -> bool {
         debug_assert!(self.prediction == Prediction::Receiving);
@@ -104,7 +106,8 @@ impl Connection {
         true
     }
 
-    /// The same if it is an ACK, with these blocks, for a connection that only sends.
+    /// [`handle_segment`](Connection::handle_segment) for a pure ACK with these SACK blocks on a connection that only sends.
+    /// Returns whether the segment was the expected one; if not, nothing has changed.
     #[inline(always)]
     pub fn handle_expected_ack(&mut self, now: Time, segment: &Header, sack: &SackBlocks) -> bool {
         let is_pure = segment.len == 0 && segment.is_plain(self.negotiated.timestamps);
@@ -130,7 +133,7 @@ impl Connection {
         true
     }
 
-    /// An ACK that reports more than new data, or where more than that is outstanding.
+    /// Handles an expected ACK that `Sender::handle_plain_ack` cannot handle.
     #[inline(never)]
     fn handle_expected_news(&mut self, now: Time, segment: Header, sack: &SackBlocks, ack: u64) {
         self.forget_prediction();
@@ -148,8 +151,8 @@ impl Connection {
         u64::from(segment.window) << self.negotiated.peer_window_shift
     }
 
-    /// As [`poll_transmit_into`](Connection::poll_transmit_into) where what leaves next was to be expected: an ACK, or a full
-    /// segment of new data. `None`: something else may have to leave.
+    /// [`poll_transmit_into`](Connection::poll_transmit_into) if only an ACK or a full segment of new data can leave next.
+    /// `None`: something else may have to leave.
     #[inline(always)]
     pub fn poll_expected(&mut self, now: Time, out: &mut Transmit) -> Option<bool> {
         if self.only_receives() {
@@ -173,13 +176,14 @@ impl Connection {
         Some(is_sent)
     }
 
-    /// Is text, and nothing of ours, to be expected?
+    /// Returns whether only text is expected.
     #[inline]
     pub fn only_receives(&mut self) -> bool {
         self.is_predicted(|prediction| prediction == Prediction::Receiving)
     }
 
-    /// The same where text was to be expected: an ACK, if one is due, with these SACK blocks.
+    /// On a connection that [only receives](Connection::only_receives): the ACK that leaves now, if one is due. Its SACK
+    /// blocks replace those in `sack`.
     #[inline(always)]
     pub fn poll_expected_ack(&mut self, now: Time, sack: &mut SackBlocks) -> Option<Header> {
         if !self.receiver.acks.is_due() {
@@ -194,13 +198,15 @@ impl Connection {
         Some(self.header(now, self.sender.core.nxt(), Flags::ACK))
     }
 
-    /// As [`poll_timeout`](Connection::poll_timeout) after that: what only receives has no other timer than that of its ACK.
+    /// [`poll_timeout`](Connection::poll_timeout) of a connection that [only receives](Connection::only_receives), where a
+    /// delayed ACK has the only timer.
     #[inline(always)]
     pub fn poll_expected_timeout(&self) -> Time {
         self.receiver.acks.deadline()
     }
 
-    /// Does the pacer hold back all that a connection which only sends would send now? Then nothing else is to be looked at.
+    /// Returns whether the connection only sends and its pacer holds back all that it would send now. Then polling is
+    /// needless.
     #[inline(always)]
     pub fn is_held_back(&mut self, now: Time) -> bool {
         let is_held_back = self.sender.is_held_back(now)
@@ -213,9 +219,9 @@ impl Connection {
         is_held_back
     }
 
-    /// Begins to send what was to be expected of a connection that only sends: full segments of new data, which
-    /// [`next_in_burst`](Connection::next_in_burst) answers, until [`end_burst`](Connection::end_burst). `None`: something else
-    /// may have to leave.
+    /// Begins a burst of full segments of new data on a connection that only sends.
+    /// [`next_in_burst`](Connection::next_in_burst) returns them, and [`end_burst`](Connection::end_burst) ends the burst.
+    /// `None`: something else may have to leave.
     #[inline(always)]
     pub fn begin_burst(&mut self, now: Time) -> Option<Burst> {
         use Prediction::{Repairing, Sending};
@@ -228,14 +234,14 @@ impl Connection {
         Some(burst)
     }
 
-    /// May another segment leave?
+    /// Returns whether another segment of the burst may leave.
     #[inline(always)]
     pub fn continues(&self, burst: &Burst) -> bool {
         self.sender.continues(burst)
     }
 
-    /// What the segments of a burst that [continues](Connection::continues) have in common. It is to send one at least.
-    // As `data_segment`, of new data that a connection sends which owes no CWR.
+    /// The header that all segments of a burst share. Only for a burst that [continues](Connection::continues).
+    // Does what `data_segment` does for new data without CWR.
     #[inline(always)]
     pub fn open_burst(&mut self, now: Time) -> Header {
         let mut header = self.header(now, 0, Flags::ACK);
@@ -244,8 +250,8 @@ impl Connection {
         header
     }
 
-    /// Makes of `header`, which is that of an [opened](Connection::open_burst) burst that [continues](Connection::continues), the
-    /// next segment. Returns where in the stream its payload begins.
+    /// Turns `header`, which [`open_burst`](Connection::open_burst) has returned, into the next segment of a burst that
+    /// [continues](Connection::continues). Returns the stream offset of its payload.
     #[inline(always)]
     pub fn next_in_burst(&mut self, now: Time, burst: &mut Burst, header: &mut Header) -> u64 {
         let (start, is_pushed) = self.sender.next_in_burst(now, burst);
@@ -260,7 +266,7 @@ impl Connection {
         if self.negotiated.ecn { Ecn::Ect0 } else { Ecn::NotEct }
     }
 
-    /// When the pacer lets go what it holds back, if no timer expires before: nothing else leaves until then.
+    /// When the pacer lets the next segment leave, if no timer expires before: nothing else leaves until then.
     #[inline(always)]
     pub fn resumes_at(&self) -> Option<Time> {
         let departure = self.sender.next_departure(self.clock);
@@ -268,13 +274,7 @@ impl Connection {
         is_next.then_some(departure)
     }
 
-    /// Is the window the same after a burst?
-    #[inline(always)]
-    pub fn has_steady_window(&self) -> bool {
-        self.sender.has_steady_window()
-    }
-
-    /// Returns whether that was all that may leave.
+    /// Ends the burst. Returns whether the window or the pacer keeps more full segments from leaving.
     #[inline(always)]
     pub fn end_burst(&mut self, now: Time, burst: &Burst) -> bool {
         self.sender.end_burst(now, burst)
@@ -290,18 +290,18 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::VecDeque;
 
-    /// Two ends and the packets between them, each with its destination and its arrival.
+    /// Two ends and the packets between them, each with its arrival time and its destination.
     struct Pair {
         ends: [Connection; 2],
         under_way: VecDeque<(Time, usize, Transmit)>,
         said: Vec<String>,
-        /// Whether anything is expected.
+        /// Whether the ends predict anything.
         predicts: bool,
         /// Whether bursts are resumed.
         resumes: bool,
     }
 
-    /// What becomes of a packet: it is lost, it comes twice, it is marked, or so much late.
+    /// A packet's fate: is it lost, duplicated, marked, and by how many microseconds is it late?
     type Chance = (bool, bool, bool, u64);
 
     impl Pair {
@@ -317,7 +317,7 @@ mod tests {
             }
         }
 
-        /// The end, with its prediction put off where there is to be none.
+        /// One of the ends, which predicts nothing unless `predicts`.
         fn end(&mut self, end: usize) -> &mut Connection {
             if !self.predicts {
                 self.ends[end].prediction = Prediction::Nothing;
@@ -352,7 +352,8 @@ mod tests {
             (0..copies).for_each(|_| self.under_way.push_back((at, 1 - end, out)));
         }
 
-        /// Sends bursts, also what the pacer lets go before something else happens. Returns when the last one has ended.
+        /// Sends bursts, including those that the pacer releases before anything else happens. Returns the time of the last
+        /// one.
         fn send_bursts(&mut self, mut now: Time, end: usize, chance: &mut impl FnMut() -> Chance) -> Time {
             while let Some(mut burst) = self.ends[end].begin_burst(now) {
                 let mut header = match self.ends[end].continues(&burst) {
@@ -374,7 +375,7 @@ mod tests {
             now
         }
 
-        /// When the end wants to be called, which is not before a glance tells.
+        /// When the end's next timer expires, which is not before its lower bound.
         fn timeout(&self, end: usize) -> Time {
             let timeout = self.ends[end].poll_timeout();
             assert!(self.ends[end].earliest_timeout() <= timeout);
@@ -419,7 +420,7 @@ mod tests {
             self.send(Time::ZERO, 0, &mut chance);
             for step in 0..1_500u64 {
                 let Some(now) = self.step(&mut chance) else { break };
-                // Now and then the other side has something to say, too.
+                // Now and then one of the ends writes some more.
                 if step % 211 == 210 {
                     let end = (step / 211 % 2) as usize;
                     self.end(end).write(7 * step);
@@ -433,8 +434,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(48))]
 
-        /// What was expected is done as the general path does it: segments, timers, views and counters are the same in any
-        /// life.
+        /// Predictions change no result: segments, timers, views and counters are those of the general path.
         #[test]
         fn the_short_way_is_the_long_one(
             seed: u64,
@@ -461,7 +461,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(48))]
 
-        /// What a burst sends that is resumed leaves as it does one by one, and leaves the same behind.
+        /// Resumed bursts send the same segments at the same times as single polls do, and leave the same state behind.
         #[test]
         fn a_burst_that_is_resumed_is_one_after_the_other(
             seed: u64,
@@ -487,7 +487,7 @@ mod tests {
         }
     }
 
-    /// Behind holes, too. Were everything left to the general path, the property would hold for nothing.
+    /// Bulk data is predicted, behind holes, too. Otherwise the properties above would compare the general path with itself.
     #[test]
     fn bulk_data_is_expected() {
         let config = TcpConfig { initial_ssthresh: Some(20), ..profile::linux() };

@@ -1,4 +1,4 @@
-//! What a connection tells its driver and its application.
+//! What a connection reports to its driver and its application.
 
 use airtcp_wire::{Dur, Ecn, Segment};
 
@@ -86,13 +86,13 @@ pub struct SenderView {
     pub in_recovery: bool,
 }
 
-/// Counters over the connection's life, those of all segments first.
+/// Counters over the connection's life. Those that a mere receiver counts come first.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[repr(C)]
 pub struct Stats {
     pub segments_received: u64,
     pub acks_sent: u64,
-    /// Segments that arrived with nothing new in them.
+    /// Segments with text or a FIN of which nothing was new.
     pub duplicate_segments_received: u64,
     pub data_segments_sent: u64,
     pub data_bytes_sent: u64,
@@ -101,9 +101,9 @@ pub struct Stats {
     pub timeouts: u64,
     pub fast_retransmits: u64,
     pub tail_loss_probes: u64,
-    /// Times that the controller reduced cwnd.
+    /// How often the controller has reduced cwnd.
     pub cwnd_reductions: u64,
-    /// Timeouts and recoveries that Eifel or F-RTO found spurious.
+    /// Timeouts and recoveries that Eifel detection, F-RTO or DSACKs have proved spurious.
     pub spurious_detected: u64,
     pub duplicate_acks_received: u64,
     pub ecn_echoes_received: u64,
