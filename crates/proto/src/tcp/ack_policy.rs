@@ -1,14 +1,14 @@
-//! When the receiver acknowledges.
+//! When the receiver sends acknowledgments.
 
 use super::config::TcpConfig;
 use super::window_growth::WindowGrowth;
 use crate::prefetch::prefetch;
 use airtcp_wire::{Dur, Time};
 
-/// ACKs of segments beyond a gap that leave at once: so many make the sender retransmit (RFC 5681 §3.2).
+/// ACKs of segments behind a gap that leave at once: the sender retransmits after so many (RFC 5681 §3.2).
 const PROMPT_DUPLICATES: u32 = 3;
 
-/// The longest time for which an ACK of a segment beyond a gap is held back (Linux's `tcp_comp_sack_delay_ns`).
+/// The longest time for which an ACK of a segment behind a gap is held back (Linux's `tcp_comp_sack_delay_ns`).
 const LONGEST_COMPRESSION: Dur = Dur::from_millis(1);
 
 /// Immediate and delayed acknowledgments (RFC 9293 §3.8.6.3, RFC 5681 §4.2).
@@ -21,7 +21,7 @@ pub struct AckPolicy {
     pending_bytes: u64,
     is_due: bool,
     deadline: Time,
-    /// Until then [`is_calm`](AckPolicy::is_calm) holds.
+    /// [`is_calm`](AckPolicy::is_calm) holds before this time.
     calm_until: Time,
     compression: Compression,
 }
@@ -31,12 +31,12 @@ pub struct AckPolicy {
 struct Quick {
     most: u32,
     left: u32,
-    /// While the window grows they do not end.
+    /// Quick ACKs go on while the window grows.
     growth: WindowGrowth,
-    /// After a pause as long as the peer's timer its window may be small.
+    /// Quick ACKs begin anew after a longer pause, about the peer's RTO, for its cwnd may be small then.
     pause: Dur,
     last_data: Time,
-    /// The application answers what it receives: its data carries the ACK.
+    /// The application answers what it receives: its data carries the ACKs, and quick ACKs have ended.
     is_interactive: bool,
 }
 
@@ -52,7 +52,7 @@ impl Quick {
         })
     }
 
-    /// A segment has arrived in order, and everything below `next`. Is it acknowledged at once?
+    /// A segment has arrived in order, which makes `next` RCV.NXT. Returns whether it is acknowledged at once.
     #[inline]
     fn on_data(&mut self, now: Time, next: u64) -> bool {
         if now.since(self.last_data) > self.pause {
@@ -62,7 +62,7 @@ impl Quick {
         self.on_segment(now, next)
     }
 
-    /// As [`on_data`](Quick::on_data), in order or not.
+    /// [`on_data`](Quick::on_data) for a segment in order or behind a gap.
     fn on_segment(&mut self, now: Time, next: u64) -> bool {
         if self.growth.on_segment(now, next) {
             self.left |= 1;
@@ -75,14 +75,14 @@ impl Quick {
         !self.is_interactive && self.left > 0
     }
 
-    /// Until then [`on_data`](Quick::on_data) changes only the time of the last data.
+    /// [`on_data`](Quick::on_data) changes nothing but the time of the last data before this time.
     #[inline]
     fn calm_until(&self) -> Time {
         if self.is_quick() { Time::ZERO } else { self.growth.rests_until().min(self.last_data + self.pause) }
     }
 }
 
-/// Linux's way with segments beyond a gap: after the first ones an ACK stands for several.
+/// Linux's ACK compression for segments behind a gap: after the first ones, an ACK stands for several segments.
 #[derive(Clone, Copy, Debug)]
 struct Compression {
     most: u32,
@@ -94,7 +94,7 @@ struct Compression {
 }
 
 impl AckPolicy {
-    /// Fetches ahead what is boxed.
+    /// Prefetches the boxed state.
     #[inline]
     pub fn prefetch(&self) {
         if let Some(quick) = &self.quick {
@@ -104,7 +104,7 @@ impl AckPolicy {
 
     pub fn new(config: &TcpConfig) -> AckPolicy {
         AckPolicy {
-            // A segment counts as full although the peer's may be a little smaller.
+            // The last of these segments counts as full even if it is smaller: the peer's may be.
             every_bytes: u64::from(config.ack_every.saturating_sub(1)) * u64::from(config.segment_payload())
                 + 1,
             delay: config.delayed_ack,
@@ -124,7 +124,7 @@ impl AckPolicy {
         }
     }
 
-    /// A round trip of the handshake took `rtt`, and the timer is `rto`: Linux compresses for 5 % of the round trip.
+    /// The handshake took `rtt`, and the RTO is `rto`. Linux holds ACKs back for 5 % of the RTT.
     pub fn on_handshake(&mut self, rtt: Dur, rto: Dur) {
         self.compression.delay = (rtt / 20).min(LONGEST_COMPRESSION);
         if let Some(quick) = &mut self.quick {
@@ -134,7 +134,7 @@ impl AckPolicy {
         }
     }
 
-    /// A segment of data echoes a timestamp that is `rtt` old.
+    /// A segment of data has echoed a timestamp after `rtt`.
     #[inline]
     pub fn on_rtt(&mut self, rtt: Dur) {
         if let Some(quick) = &mut self.quick {
@@ -143,13 +143,13 @@ impl AckPolicy {
         }
     }
 
-    /// The window, if it grows.
+    /// The most that the window may offer, in bytes, if it [grows](WindowGrowth).
     #[inline]
     pub fn offered(&self) -> Option<u64> {
         self.quick.as_ref().map(|quick| quick.growth.offered())
     }
 
-    /// Our data leaves. Soon after the peer's it is an answer, and ends quick ACKs.
+    /// A segment with data leaves. Soon after the peer's data it is an answer, and ends quick ACKs.
     #[inline]
     pub fn on_data_sent(&mut self, now: Time) {
         if let Some(quick) = &mut self.quick
@@ -160,7 +160,7 @@ impl AckPolicy {
         }
     }
 
-    /// What had arrived before has come again: the sender may have timed out.
+    /// Known data has arrived again: the peer may have timed out.
     pub fn on_duplicate(&mut self) {
         self.demand();
         if let Some(quick) = &mut self.quick {
@@ -169,8 +169,8 @@ impl AckPolicy {
         }
     }
 
-    /// The peer's FIN is next, after `text` bytes in its segment: acknowledged at once, but Linux leaves time for an answer
-    /// if there has been data.
+    /// The peer's FIN has arrived in order, after `text` bytes in its segment. It is acknowledged at once, but Linux leaves
+    /// the application time to answer if there has been data.
     pub fn on_fin(&mut self, text: u64) {
         match &mut self.quick {
             Some(quick) if text > 0 || quick.last_data > Time::ZERO => quick.is_interactive = true,
@@ -178,13 +178,14 @@ impl AckPolicy {
         }
     }
 
-    /// Does in-order data change nothing but how much is to be acknowledged? No quick ACK is due, and the window does not grow.
+    /// Returns whether in-order data only adds to what is to be acknowledged: it gets no quick ACK, and the window does not
+    /// grow.
     #[inline(always)]
     pub fn is_calm(&self, now: Time) -> bool {
         now < self.calm_until
     }
 
-    /// [`on_data`](AckPolicy::on_data) while it is [calm](AckPolicy::is_calm).
+    /// [`on_data`](AckPolicy::on_data) in a [calm](AckPolicy::is_calm).
     #[inline(always)]
     pub fn on_calm_data(&mut self, now: Time, bytes: u64) {
         if let Some(quick) = &mut self.quick {
@@ -193,13 +194,13 @@ impl AckPolicy {
         self.count(now, bytes, false);
     }
 
-    /// In-order data up to `next` that closes no gap.
+    /// In-order data has arrived up to `next`, and closes no gap.
     pub fn on_data(&mut self, now: Time, bytes: u64, next: u64) {
         let is_quick = self.ask_quick(|quick| quick.on_data(now, next));
         self.count(now, bytes, is_quick);
     }
 
-    /// Tells the quick ACKs of a segment. Returns whether it is acknowledged at once.
+    /// Passes a segment to the quick ACKs by `tell`. Returns whether it is acknowledged at once.
     #[inline]
     fn ask_quick(&mut self, tell: impl FnOnce(&mut Quick) -> bool) -> bool {
         let Some(quick) = &mut self.quick else { return false };
@@ -219,7 +220,8 @@ impl AckPolicy {
         }
     }
 
-    /// Data beyond a gap that begins at `next`, of which SACK tells (RFC 5681 §4.2: at once).
+    /// Data has arrived behind a gap that begins at `next`, with SACK. RFC 5681 §4.2 wants its ACK at once; Linux
+    /// compresses.
     pub fn on_data_beyond(&mut self, now: Time, next: u64) {
         let is_quick = !self.is_calm(now) && self.ask_quick(|quick| quick.on_segment(now, next));
         let compression = &mut self.compression;
@@ -237,13 +239,13 @@ impl AckPolicy {
         }
     }
 
-    /// Is an ACK of a segment beyond a gap held back?
+    /// Returns whether an ACK of a segment behind a gap is held back.
     #[inline]
     pub fn is_holding(&self) -> bool {
         self.compression.held > 0
     }
 
-    /// An ACK must leave at once.
+    /// Makes an ACK due at once.
     #[inline]
     pub fn demand(&mut self) {
         self.is_due = true;
@@ -254,7 +256,7 @@ impl AckPolicy {
         self.is_due
     }
 
-    /// Is one due, or delayed?
+    /// Returns whether an ACK is due or delayed.
     #[inline]
     pub fn is_scheduled(&self) -> bool {
         self.is_due || !self.deadline.is_never()
@@ -299,7 +301,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// While it is calm, data changes what the short way changes and nothing else, whatever came before.
+        /// In a calm, `on_calm_data` does what `on_data` does, whatever came before.
         #[test]
         fn calm_data_is_data(
             steps in prop::collection::vec((0u64..30, 0u8..20), 1..400),
@@ -336,7 +338,7 @@ mod tests {
         }
     }
 
-    /// Were it never calm, the property would hold for nothing: Linux's quick ACKs end, and its window ceases to grow.
+    /// Linux's quick ACKs end, and its window ceases to grow. Otherwise the property above would test nothing.
     #[test]
     fn bulk_data_makes_it_calm() {
         let mut policy = AckPolicy::new(&profile::linux());

@@ -1,9 +1,9 @@
-//! Which bytes of the peer's stream have arrived, and the SACK blocks that say so.
+//! Which bytes of the peer's stream have arrived, and the SACK blocks that report them.
 
 use std::collections::VecDeque;
 
-/// Ranges above RCV.NXT that are remembered at most. Text that would make one more is not kept, as if it had been lost.
-/// One in their middle moves up to half of them: a peer that sends such on purpose costs microseconds.
+/// The most ranges above RCV.NXT that are kept. Text that would make one more is dropped, as if it had been lost. Inserting
+/// a range in the middle moves up to half of them, so that a hostile peer costs microseconds a segment.
 const MOST_RANGES: usize = 1 << 14;
 
 /// What became of a range that has arrived.
@@ -12,7 +12,7 @@ pub enum Inserted {
     New,
     /// All of it had arrived before.
     Known,
-    /// There is no room to remember it.
+    /// There is no room for another range.
     Refused,
 }
 
@@ -20,7 +20,7 @@ pub enum Inserted {
 #[derive(Debug, Default)]
 pub struct Reassembly {
     next: u64,
-    /// What lies behind the first gap, and what has come twice; since there was such a thing, kept for its room.
+    /// Data behind the first gap, and a duplicate to report. Allocated when first needed, and then kept.
     above: Option<Box<Above>>,
 }
 
@@ -31,7 +31,7 @@ impl Reassembly {
         self.next
     }
 
-    /// What is next has arrived up to `end`, where nothing above has.
+    /// Data has arrived in order up to `end`, with no gap open.
     #[inline]
     pub fn advance(&mut self, end: u64) {
         debug_assert!(!self.has_gap());
@@ -43,13 +43,13 @@ impl Reassembly {
         self.above.as_ref().is_some_and(|above| !above.ranges.is_empty())
     }
 
-    /// Does something lie behind a gap, or has come twice?
+    /// Returns whether there is something for SACK to report: data behind a gap, or a duplicate.
     #[inline]
     pub fn has_news(&self) -> bool {
         self.above.as_ref().is_some_and(|above| !above.ranges.is_empty() || above.duplicate.is_some())
     }
 
-    /// The next ACK reports that this has come twice (RFC 2883).
+    /// Has the next ACK report `range` as a duplicate (RFC 2883).
     pub fn note_duplicate(&mut self, range: (u64, u64)) {
         self.above.get_or_insert_default().duplicate = Some(range);
     }
@@ -58,7 +58,7 @@ impl Reassembly {
         self.above.as_mut()?.duplicate.take()
     }
 
-    /// Ranges that are remembered.
+    /// The number of ranges above RCV.NXT.
     pub fn kept(&self) -> usize {
         self.above.as_ref().map_or(0, |above| above.ranges.len())
     }
@@ -72,7 +72,7 @@ impl Reassembly {
         end <= self.next || self.block_at(start).is_some_and(|block| end <= block.1)
     }
 
-    /// The first part of `start..end` that has arrived before.
+    /// The first contiguous part of `start..end` that has arrived before.
     #[inline]
     pub fn overlap(&self, start: u64, end: u64) -> Option<(u64, u64)> {
         match start < self.next {
@@ -81,24 +81,24 @@ impl Reassembly {
         }
     }
 
-    /// How many blocks are reported before the one that `start..end` belongs to.
+    /// How many SACK blocks precede the one that `start..end` touches.
     pub fn rank(&self, start: u64, end: u64) -> usize {
         self.blocks().take_while(|&(left, right)| right < start || end < left).count()
     }
 
-    /// Where the range ends that changed last behind a gap, if there was one.
+    /// Where the range behind a gap ends that changed last; 0 if there was none.
     #[inline]
     pub fn last_end(&self) -> u64 {
         self.above.as_ref().map_or(0, |above| above.recent[0].1)
     }
 
-    /// `start..end` has arrived, if it continues the range that changed last and touches no other. Returns whether it does.
+    /// Adds `start..end` if it extends the range that changed last and touches no other. Returns whether it does.
     #[inline]
     pub fn extend(&mut self, start: u64, end: u64) -> bool {
         self.above.as_mut().is_some_and(|above| above.extend(start, end))
     }
 
-    /// `start..end` has arrived. Returns what became of it.
+    /// Adds `start..end`, which has arrived. Returns what became of it.
     pub fn insert(&mut self, start: u64, end: u64) -> Inserted {
         if end <= self.next {
             return Inserted::Known;
@@ -115,7 +115,7 @@ impl Reassembly {
         self.above.as_ref()?.block_at(position)
     }
 
-    /// Up to four ranges, the most recently changed first, none twice.
+    /// Up to four distinct ranges, the most recently changed first.
     #[inline]
     pub fn blocks(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         let recent = self.above.as_ref().map_or(&[][..], |above| &above.recent);
@@ -126,11 +126,11 @@ impl Reassembly {
 /// What lies behind a gap.
 #[derive(Debug, Default)]
 struct Above {
-    /// In order, disjoint, not touching, all above RCV.NXT. Holes open at the far end and close at the near one, mostly.
+    /// In order, disjoint, not touching, all above RCV.NXT. Mostly holes open at the far end and close at the near one.
     ranges: VecDeque<(u64, u64)>,
-    /// The ranges that changed last, most recent first. What begins below RCV.NXT is none any more.
+    /// The ranges that changed last, most recent first. Entries that begin below RCV.NXT are stale.
     recent: [(u64, u64); 4],
-    /// Where the first of those stands, and where the next one above it begins. 0: it is not there any more.
+    /// Index in `ranges` of the first of those, and where the range above it begins; `limit` is 0 once that range is gone.
     growing: usize,
     limit: u64,
     duplicate: Option<(u64, u64)>,
@@ -141,7 +141,7 @@ impl Above {
         self.ranges.back().map(|range| range.1)
     }
 
-    /// Does `start` lie beyond all that has arrived?
+    /// Returns whether `start` lies beyond all that has arrived, and does not touch it.
     #[inline]
     fn is_beyond(&self, start: u64) -> bool {
         self.ranges.back().is_none_or(|last| last.1 < start)
@@ -172,7 +172,7 @@ impl Above {
         extends
     }
 
-    /// Takes out the ranges that begin at `end` or before, and returns where the last of them ends, or `end`.
+    /// RCV.NXT moves to `end`: removes the ranges that this reaches, and returns where the contiguous data then ends.
     fn absorb(&mut self, mut end: u64) -> u64 {
         while let Some(&range) = self.ranges.front().filter(|range| range.0 <= end) {
             self.ranges.pop_front();
@@ -190,14 +190,14 @@ impl Above {
             true => self.ranges.len(),
             false => self.ranges.partition_point(|range| range.1 < start),
         };
-        // These touch start..end and become part of it.
+        // The number of ranges that touch start..end and merge with it.
         let touched = self.ranges.range(low..).take_while(|range| range.0 <= end).count();
         if touched == 0 {
             if self.ranges.len() >= MOST_RANGES {
                 return Inserted::Refused;
             }
             if self.ranges.is_empty() {
-                // Mostly it stays the only one.
+                // Mostly there is only one range.
                 self.ranges.reserve_exact(1);
             }
             self.ranges.insert(low, (start, end));
@@ -212,8 +212,8 @@ impl Above {
         if is_known { Inserted::Known } else { Inserted::New }
     }
 
-    /// RFC 2018 §4: the first block holds the segment that has just arrived, the others repeat recent ones. What has become
-    /// part of it is none any more.
+    /// RFC 2018 §4: the first block holds the segment that has just arrived, the others repeat recent ones. Blocks that the
+    /// first one has absorbed are dropped.
     fn remember(&mut self, index: usize) {
         let range = self.ranges[index];
         let mut stale = 3;
@@ -273,7 +273,7 @@ mod tests {
     }
 
     proptest! {
-        /// Against a plain set of bytes: RCV.NXT, what has arrived, and blocks that are true and start with the newest.
+        /// RCV.NXT and the ranges agree with a plain set of bytes; blocks are true, and the newest comes first.
         #[test]
         fn agrees_with_a_set_of_bytes(segments in prop::collection::vec((0u64..60, 1u64..9), 1..60)) {
             let mut reassembly = Reassembly::default();

@@ -20,23 +20,23 @@ pub struct Receiver {
     segment_size: u32,
     /// Right edge of the window that was advertised last.
     advertised: u64,
-    /// Text in order up to there leaves the window open by more than half, and nothing lies behind a gap or is to be reported as
-    /// a duplicate: what brings such a thing about, or the stream's end, sets this to 0.
+    /// In-order text up to this position leaves the window more than half open. 0 while something lies behind a gap, is to
+    /// be reported as a duplicate, or the stream's end is known.
     quiet_until: u64,
-    /// RCV.NXT and `read` when the last window was advertised, and that window as it stood in the header. On the SYN-ACK, nothing
-    /// had been read.
+    /// RCV.NXT and `read` when the last window was advertised. (1, 0) after the SYN-ACK. The window itself is `told_window`.
     told: (u64, u64),
-    /// If all had been read and the right edge had moved: how much was offered then, and how far from RCV.NXT that edge was.
+    /// If everything had been read and the right edge had moved when the last window was advertised: the most that could be
+    /// offered then, and how far the edge was from RCV.NXT. Otherwise [`NO_REACH`].
     reach: (u32, u32),
-    /// What the last segment's text was kept for.
+    /// The range of positions that was taken from the last segment.
     accepted: (u64, u64),
-    /// When it was taken.
+    /// When `ts_recent` was last updated.
     ts_recent_at: Time,
     irs: Seq,
     ts_recent: u32,
-    /// The last timestamp of ours that came back with data.
+    /// The last timestamp of ours that data has echoed.
     last_echo: u32,
-    /// By so much a timestamp may be older.
+    /// How much older than `ts_recent` an acceptable timestamp may be.
     paws_window: u32,
     told_window: u16,
     window_shift: u8,
@@ -47,32 +47,32 @@ pub struct Receiver {
     pub acks: AckPolicy,
 }
 
-/// No stream ends there.
+/// The position of a FIN that is unknown.
 const UNKNOWN: u64 = u64::MAX;
 
-/// No window that is offered is as large.
+/// A `reach` that matches no window, for none is as large.
 const NO_REACH: (u32, u32) = (u32::MAX, 0);
 
 /// No window is larger (RFC 7323 §2.3).
 const LARGEST_WINDOW: u64 = 0xffff << 14;
 
-/// A timestamp that has not been renewed for so long says nothing about age (RFC 7323 §5.5).
+/// After so long without an update, TS.Recent no longer tells old segments from new ones (RFC 7323 §5.5).
 const LONGEST_TIMESTAMP_AGE: Dur = Dur::from_secs(24 * 24 * 3600);
 
-/// An ACK that is held back reports no more blocks than these and the newest (Linux's `TCP_SACK_BLOCKS_EXPECTED`).
+/// The most SACK blocks, besides the newest, that an ACK may have that is held back (Linux's `TCP_SACK_BLOCKS_EXPECTED`).
 const HELD_BLOCKS: usize = 2;
 
-/// A host that puts segments in another order within a tick is forgiven (Linux's `TCP_PAWS_WINDOW`).
+/// Tolerates hosts that reorder segments within a tick of the timestamp clock (Linux's `TCP_PAWS_WINDOW`).
 const PAWS_WINDOW: u32 = 1;
 
 /// Where a segment lies (RFC 9293 §3.10.7.4, first).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Place {
-    /// It may be used, from this position on.
+    /// In the window: acceptable, and it starts at this position.
     Window(u64),
-    /// Text or a FIN that an honest peer sends again when an ACK was lost.
+    /// Below the window: text or a FIN that an honest peer resends if an ACK was lost.
     Repeated,
-    /// Nothing that an honest peer sends, but for probes without text.
+    /// Elsewhere: no honest peer sends such segments, except as probes without text.
     Outside,
 }
 
@@ -119,7 +119,7 @@ impl Receiver {
         self.advertised = 1 + self.buffer().min(0xffff);
     }
 
-    /// TIME-WAIT has begun, in which Linux reports no duplicate.
+    /// TIME-WAIT has begun, in which no DSACKs are sent, as in Linux.
     pub fn end_dsack(&mut self) {
         self.sends_dsack = false;
     }
@@ -134,7 +134,7 @@ impl Receiver {
         segment.seq.offset(self.irs, self.reassembly.next())
     }
 
-    /// Is the segment's timestamp older than the last one accepted (RFC 7323 §5.3 R1: PAWS)?
+    /// PAWS (RFC 7323 §5.3 R1): returns whether the segment's timestamp is older than TS.Recent.
     #[inline]
     pub fn is_old_timestamp(&self, now: Time, segment: &Header) -> bool {
         segment.timestamps().is_some_and(|ts| self.is_old(now, ts))
@@ -146,16 +146,16 @@ impl Receiver {
             && now.since(self.ts_recent_at) < LONGEST_TIMESTAMP_AGE
     }
 
-    /// Does a SYN begin another connection, rather than be a stray of this one (RFC 6191 §2, RFC 9293 §3.10.7.4)? Its sequence
-    /// number is beyond all that came here, or its timestamp is newer.
+    /// Returns whether a SYN opens a new connection and is no stray of this one (RFC 6191 §2, RFC 9293 §3.10.7.4): its
+    /// timestamp is newer, or, if not older, its sequence number lies beyond all that was received here.
     pub fn is_new_incarnation(&self, now: Time, syn: &Header) -> bool {
         let is_newer = syn.timestamps().is_some_and(|ts| is_before(self.ts_recent, ts.value));
         let is_beyond = self.position(syn).is_some_and(|position| position >= self.reassembly.next());
         !self.is_old_timestamp(now, syn) && (is_newer || is_beyond)
     }
 
-    /// RFC 9293 §3.10.7.4, first, with two allowances of Linux's: the window begins where the last ACK that was sent had it,
-    /// and its right edge belongs to it, for a peer that has filled it, or probes it, speaks from there.
+    /// RFC 9293 §3.10.7.4, first, with two allowances of Linux's: the window begins where the last ACK put it, and includes
+    /// its right edge, from which a peer sends that has filled the window or probes it.
     #[inline]
     pub fn place(&self, segment: &Header) -> Place {
         let Some(start) = self.position(segment) else { return Place::Outside };
@@ -170,19 +170,19 @@ impl Receiver {
         }
     }
 
-    /// Is it known where the peer's stream ends?
+    /// Returns whether the position of the peer's FIN is known.
     pub fn knows_end(&self) -> bool {
         self.fin != UNKNOWN
     }
 
-    /// Does the segment begin where the last one ended, and not with an old timestamp?
+    /// Returns whether the segment begins at RCV.NXT and passes PAWS.
     #[inline(always)]
     pub fn is_next(&self, now: Time, segment: &Header) -> bool {
         segment.seq == self.irs.at(self.reassembly.next()) && !self.is_old_timestamp(now, segment)
     }
 
-    /// [`handle`](Receiver::handle) of a segment with text and without FIN, where the stream's end is not known. `None`: it is
-    /// not acceptable, and nothing is taken.
+    /// [`handle`](Receiver::handle) for text without FIN while the stream's end is unknown. `None`: the segment is not
+    /// acceptable, and nothing has changed.
     #[inline(always)]
     pub fn take_text(&mut self, now: Time, segment: &Header, ecn: Ecn) -> Option<bool> {
         let is_next = segment.seq == self.irs.at(self.reassembly.next());
@@ -195,7 +195,7 @@ impl Receiver {
             }
             self.note_round_trip(now, ts);
         }
-        // The end of a round trip may have ended the calm.
+        // Asked only now, because the end of a round trip may end the calm.
         match self.acks.is_calm(now) {
             true => self.take_quiet_text(now, segment),
             false => self.take_quick_text(now, *segment),
@@ -203,7 +203,8 @@ impl Receiver {
         Some(false)
     }
 
-    /// The same of text that follows such text in one burst, with the same timestamp.
+    /// [`take_text`](Receiver::take_text) for text that follows such text in one burst, with the same timestamp. Returns
+    /// whether the text was taken; if not, nothing has changed.
     #[inline(always)]
     pub fn take_next_text(&mut self, now: Time, segment: &Header) -> bool {
         let is_quiet = self.is_quiet(segment) && self.acks.is_calm(now);
@@ -213,7 +214,7 @@ impl Receiver {
         is_quiet
     }
 
-    /// Does text that comes next leave windows and gaps as they are?
+    /// Returns whether this text, if it begins at RCV.NXT, changes nothing but RCV.NXT and what is to be acknowledged.
     #[inline(always)]
     fn is_quiet(&self, segment: &Header) -> bool {
         self.reassembly.next() + u64::from(segment.len) <= self.quiet_until
@@ -225,14 +226,14 @@ impl Receiver {
         self.acks.on_calm_data(now, u64::from(segment.len));
     }
 
-    /// The same where the calm is over: the ACK may be a quick one, or the window grow.
+    /// [`take_quiet_text`](Receiver::take_quiet_text) outside of a calm: a quick ACK may be due, or the window may grow.
     #[inline(never)]
     fn take_quick_text(&mut self, now: Time, segment: Header) {
         self.advance(now, &segment);
         self.acks.on_data(now, u64::from(segment.len), self.reassembly.next());
     }
 
-    /// Takes text that comes next and leaves windows and gaps as they are.
+    /// Takes [quiet](Receiver::is_quiet) text.
     #[inline(always)]
     fn advance(&mut self, now: Time, segment: &Header) {
         let start = self.reassembly.next();
@@ -244,14 +245,14 @@ impl Receiver {
         self.accepted = (start, end);
     }
 
-    // The segment is no reference, so that what is expected need not lie in memory.
+    // The segment is passed by value, so that the fast path can keep it in registers.
     #[inline(never)]
     fn take_other_text(&mut self, now: Time, segment: Header, ecn: Ecn) -> Option<bool> {
         let segment = &segment;
         if self.is_old_timestamp(now, segment) {
             return None;
         }
-        // RFC 7323 §4.3 (2): behind a gap no timestamp is noted.
+        // RFC 7323 §4.3 (2): text behind a gap does not update TS.Recent.
         if ecn != Ecn::Ce && self.extend_last(segment) {
             segment.timestamps().into_iter().for_each(|ts| self.note_round_trip(now, ts));
             self.acknowledge_beyond(now);
@@ -262,7 +263,7 @@ impl Receiver {
         Some(self.handle(now, segment, start, ecn))
     }
 
-    /// Takes text that goes on where the range ends that changed last, as most text behind a gap does. Returns whether it did.
+    /// Takes text that extends the range that changed last, as most text behind a gap does. Returns whether it does.
     #[inline]
     fn extend_last(&mut self, segment: &Header) -> bool {
         let start = self.reassembly.last_end();
@@ -276,7 +277,7 @@ impl Receiver {
         extends
     }
 
-    /// [`handle`](Receiver::handle) of a segment without text that is next.
+    /// [`handle`](Receiver::handle) for a segment without text at RCV.NXT.
     #[inline]
     pub fn note_plain_ack(&mut self, now: Time, segment: &Header) {
         if let Some(ts) = segment.timestamps() {
@@ -284,7 +285,7 @@ impl Receiver {
         }
     }
 
-    /// A segment that was sent again in vain: its ACK was lost, so that there is one at once (RFC 5681 §4.2).
+    /// A retransmission of known data has arrived: its ACK was most likely lost, so that another leaves at once (RFC 5681 §4.2).
     #[cold]
     pub fn on_repeated(&mut self, segment: &Header) {
         let Some(start) = self.position(segment) else { return };
@@ -293,7 +294,7 @@ impl Receiver {
     }
 
     /// Takes the text, FIN, timestamp and ECN marks of an acceptable segment that begins at `start`. Returns whether all of
-    /// it had come before.
+    /// its text had arrived before.
     #[inline(always)]
     pub fn handle(&mut self, now: Time, segment: &Header, start: u64, ecn: Ecn) -> bool {
         if let Some(ts) = segment.timestamps() {
@@ -310,7 +311,7 @@ impl Receiver {
         }
         let text_end = start + u64::from(segment.len);
         let is_last = segment.flags().contains(airtcp_wire::Flags::FIN) && self.ends_at(text_end);
-        // What lies beyond the window is not kept, nor what lies beyond the peer's last byte.
+        // Nothing beyond the window or beyond the peer's FIN is kept.
         let end = (text_end + u64::from(is_last)).min(self.limit_position()).min(self.last_position());
         if start >= end {
             // RFC 9293 §3.10.7.4: a probe of a closed window is acknowledged.
@@ -320,8 +321,8 @@ impl Receiver {
         self.insert(now, start, end)
     }
 
-    /// Is a FIN at `position` the stream's end? Not where another one was believed, where more of the stream has come, or
-    /// beyond the window.
+    /// Returns whether a FIN at `position` is the stream's end. A FIN is not believed if another one was before, if data has
+    /// arrived beyond it, or if it lies beyond the window.
     fn ends_at(&mut self, position: u64) -> bool {
         if !self.knows_end() && self.reassembly.end() <= position && position < self.limit_position() {
             self.fin = position;
@@ -329,7 +330,7 @@ impl Receiver {
         self.fin == position
     }
 
-    /// Position after the peer's FIN, as far as that is known.
+    /// Position after the peer's FIN; [`UNKNOWN`] before it is known.
     fn last_position(&self) -> u64 {
         self.fin.saturating_add(1)
     }
@@ -339,13 +340,13 @@ impl Receiver {
         self.advertised.max(self.reassembly.next())
     }
 
-    /// The stream's range that the last segment's text was kept for.
+    /// The range of positions that was taken from the last segment.
     #[inline]
     pub fn accepted(&self) -> (u64, u64) {
         self.accepted
     }
 
-    /// Another segment comes, of which nothing is accepted yet.
+    /// Another segment arrives, of which nothing has been taken yet.
     #[inline]
     pub fn forget_accepted(&mut self) {
         self.accepted = (0, 0);
@@ -380,7 +381,7 @@ impl Receiver {
         } else if self.reassembly.next() == next {
             self.acknowledge_beyond(now);
         } else if had_gap {
-            // RFC 5681 §4.2: filling a gap: at once.
+            // RFC 5681 §4.2: a segment that fills a gap is acknowledged at once.
             self.acks.demand();
         } else {
             if self.has_finished() {
@@ -391,7 +392,7 @@ impl Receiver {
         inserted == Inserted::Known
     }
 
-    /// Text has arrived behind a gap. RFC 5681 §4.2: at once; Linux leaves itself time if there is SACK.
+    /// Text has arrived behind a gap. RFC 5681 §4.2: it is acknowledged at once; with SACK, Linux may hold the ACK back.
     #[inline]
     fn acknowledge_beyond(&mut self, now: Time) {
         match self.sends_sack {
@@ -400,7 +401,7 @@ impl Receiver {
         }
     }
 
-    /// RFC 2883 §4: what of a segment has come before is reported, the first contiguous part of it.
+    /// RFC 2883 §4: the next ACK reports the first contiguous part of `start..end` that had arrived before.
     fn note_overlap(&mut self, start: u64, end: u64) {
         if self.sends_dsack
             && let Some(overlap) = self.reassembly.overlap(start, end)
@@ -412,7 +413,8 @@ impl Receiver {
 
     #[inline]
     fn note_timestamp(&mut self, now: Time, ts: Timestamps, start: u64) {
-        // RFC 7323 §4.3 (2). What is older here by more than the allowance has outlived the last one, see `is_old_timestamp`.
+        // RFC 7323 §4.3 (2). A value that is older than PAWS allows got here because TS.Recent is outdated (`is_old`): it is
+        // taken.
         if start <= self.last_ack_sent()
             && self.ts_recent.wrapping_sub(ts.value).wrapping_sub(1) >= self.paws_window
         {
@@ -420,7 +422,7 @@ impl Receiver {
         }
     }
 
-    /// The first data that echoes a timestamp came a round trip after it.
+    /// The first data that echoes one of our timestamps measures the receiver's RTT.
     #[inline(always)]
     fn note_round_trip(&mut self, now: Time, ts: Timestamps) {
         if ts.echo != self.last_echo {
@@ -448,7 +450,7 @@ impl Receiver {
         }
     }
 
-    /// Stream offset after the peer's last byte, as far as that is known.
+    /// Stream offset after the peer's last byte; [`u64::MAX`] before it is known.
     pub fn data_end(&self) -> u64 {
         if self.knows_end() { self.fin - 1 } else { u64::MAX }
     }
@@ -458,7 +460,7 @@ impl Receiver {
         self.reassembly.next() > self.fin
     }
 
-    /// Position after the last readable byte: RCV.NXT without the FIN.
+    /// Position after the last readable byte: RCV.NXT, not counting the FIN.
     #[inline]
     fn readable_end(&self) -> u64 {
         self.reassembly.next() - u64::from(self.has_finished())
@@ -499,7 +501,7 @@ impl Receiver {
         }
     }
 
-    /// A window that was nearly closed has opened: tell (RFC 9293 §3.8.6.2.2).
+    /// Asks for a window update if a window that was more than half closed has opened (RFC 9293 §3.8.6.2.2).
     #[cold]
     fn tell_opened(&mut self, half: u64) {
         let is_open = self.right_edge() >= self.advertised + half.min(u64::from(self.segment_size));
@@ -508,7 +510,7 @@ impl Receiver {
         }
     }
 
-    /// Stream offset beyond which nothing is accepted.
+    /// Stream offset of the window's right edge.
     pub fn limit(&self) -> u64 {
         self.limit_position().saturating_sub(1)
     }
@@ -542,8 +544,8 @@ impl Receiver {
         if self.may_move_to(open) { open } else { self.advertised }
     }
 
-    /// Fills the acknowledgment's part of a segment that leaves now, but for [SACK](Receiver::fill_sack): ACK, window,
-    /// timestamps' echo.
+    /// Fills in SEG.ACK, SEG.WND and the echoed timestamp of a segment that leaves now. [`fill_sack`](Receiver::fill_sack)
+    /// does the rest.
     #[inline(always)]
     pub fn acknowledge(&mut self, segment: &mut Header) {
         let next = self.reassembly.next();
@@ -556,7 +558,7 @@ impl Receiver {
         segment.echo(self.ts_recent);
     }
 
-    /// Something has come, or was read, since the last ACK.
+    /// Updates what ACKs say, after data has arrived or was read.
     #[inline(always)]
     fn tell(&mut self, next: u64) {
         let most = self.most_offered();
@@ -572,24 +574,24 @@ impl Receiver {
         self.acks.on_ack_sent();
     }
 
-    /// The window may be another one than that told last.
+    /// Computes a window that may differ from the last one.
     #[inline(never)]
     fn tell_other(&mut self, next: u64, most: u64) {
-        // Behind a gap, nothing has come in order, and what was told last is told again.
+        // Nothing new in order, as behind a gap: the last window is advertised again.
         if most as u32 == self.reach.0 && (next, self.read) == self.told {
             return;
         }
         let (open, edge) = (self.right_edge(), self.advertised);
         self.advertised = open.max(edge);
         let window = self.window(next);
-        // RFC 7323 §2.4: what any ACK has had in the window stays in it.
+        // RFC 7323 §2.4: data that was in an advertised window must stay in it.
         self.advertised = self.advertised.max(next + (window << self.window_shift));
         self.told_window = window as u16;
         let can_repeat = self.read == next && open > edge;
         self.reach = if can_repeat { (most as u32, (self.advertised - next) as u32) } else { NO_REACH };
     }
 
-    /// The window in units of its scale. It is rounded up, since a right edge that was advertised should not move back
+    /// The window as the header has it, scaled. It is rounded up, because an advertised right edge should not move back
     /// (RFC 9293 §3.8.6), but never beyond the buffer (RFC 7323 §2.4 allows either).
     #[inline(always)]
     fn window(&self, next: u64) -> u64 {
@@ -599,7 +601,7 @@ impl Receiver {
         if fits { up } else { open >> self.window_shift }.min(0xffff)
     }
 
-    /// As [`acknowledge`](Receiver::acknowledge) on a SYN-ACK, whose window is not scaled (RFC 7323 §2.2).
+    /// [`acknowledge`](Receiver::acknowledge) for a SYN-ACK, whose window is not scaled (RFC 7323 §2.2).
     pub fn acknowledge_syn(&mut self, segment: &mut Segment) {
         segment.ack = self.irs.at(1);
         segment.window = self.buffer().min(0xffff) as u16;
@@ -609,13 +611,13 @@ impl Receiver {
         }
     }
 
-    /// Is there something to report by SACK?
+    /// Returns whether there are SACK blocks or a DSACK to report.
     #[inline(always)]
     pub fn has_blocks(&self) -> bool {
         self.quiet_until == 0 && self.sends_sack && self.reassembly.has_news()
     }
 
-    /// The blocks of a segment that leaves now, beside timestamps if it has those.
+    /// Adds the SACK blocks of a segment that leaves now: four, or three beside timestamps.
     pub fn fill_sack(&mut self, has_timestamps: bool, sack: &mut SackBlocks) {
         let mut room = if has_timestamps { 3 } else { 4 };
         // RFC 2883 §4: the duplicate comes first; the block that it lies in is the one that changed last.
@@ -634,7 +636,7 @@ impl Receiver {
     }
 }
 
-/// Timestamps are compared modulo 2³² (RFC 7323 §5.2).
+/// Compares timestamps modulo 2³² (RFC 7323 §5.2).
 #[inline]
 fn is_before(value: u32, other: u32) -> bool {
     (value.wrapping_sub(other) as i32) < 0

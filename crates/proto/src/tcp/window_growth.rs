@@ -1,19 +1,19 @@
-//! How a Linux receiver's window grows; while it does, it acknowledges every segment.
+//! How a Linux receiver's window grows. While it does, every segment is acknowledged.
 //!
-//! The window offered begins at half of the buffer and grows by two segments for each that arrives, until full segments, with
-//! what Linux keeps of each, would fill the buffer. The buffer follows what arrives in order in a round trip (dynamic
-//! right-sizing): behind a hole the window stays as it is.
+//! The window offered begins at half of the buffer and grows by two segments for each one that arrives, until full segments,
+//! with Linux's overhead for each, would fill the buffer. The buffer follows what arrives in order in a round trip (dynamic
+//! right-sizing): behind a hole it stays as it is.
 
 use super::config::TcpConfig;
 use airtcp_wire::{Bytes, Dur, Time};
 
-/// The first buffer if nothing else is said (`tcp_rmem`).
+/// The default initial buffer (`tcp_rmem`).
 const FIRST_BUFFER: Bytes = Bytes(1 << 17);
-/// Share of a buffer that full segments of 1500 bytes may be, in eighths: each takes up 2304.
+/// Share of the buffer that data may fill, in eighths: a full packet of 1500 bytes takes up 2304.
 const EIGHTHS_OF_DATA: u64 = 5;
-/// Bytes of a round trip that the first buffer is for, in segments.
+/// Segments in a round trip for which the initial buffer is made.
 const FIRST_ROUND: u64 = 10;
-/// Gain of the receiver's RTT.
+/// Inverse of the gain of the receiver's smoothed RTT.
 const RTT_GAIN: u64 = 8;
 
 #[derive(Clone, Copy, Debug)]
@@ -23,7 +23,7 @@ pub struct WindowGrowth {
     offered: u64,
     room: u64,
     rtt: Dur,
-    /// What arrived in the round trip that made the buffer what it is.
+    /// The most bytes that have arrived in a round trip: they determine the buffer.
     largest_round: u64,
     round_start: Time,
     round_first: u64,
@@ -51,7 +51,7 @@ impl WindowGrowth {
         self.offered
     }
 
-    /// The handshake, or a timestamp that has come back, took `rtt`.
+    /// The handshake, or data that echoes a timestamp, has measured `rtt`.
     pub fn on_rtt(&mut self, rtt: Dur) {
         self.rtt = match self.rtt {
             Dur::ZERO => rtt,
@@ -59,7 +59,7 @@ impl WindowGrowth {
         };
     }
 
-    /// A segment has arrived, and everything below `next`. Does the window grow?
+    /// A segment has arrived, and RCV.NXT is `next`. Returns whether the window grows.
     #[inline]
     pub fn on_segment(&mut self, now: Time, next: u64) -> bool {
         if now.since(self.round_start) >= self.rtt {
@@ -73,7 +73,7 @@ impl WindowGrowth {
         grows
     }
 
-    /// Until then [`on_segment`](WindowGrowth::on_segment) changes nothing.
+    /// [`on_segment`](WindowGrowth::on_segment) changes nothing before this time.
     #[inline]
     pub fn rests_until(&self) -> Time {
         if self.offered < self.room { Time::ZERO } else { self.round_start + self.rtt }
