@@ -1,4 +1,4 @@
-//! What an ACK says, as far as recovery and the controller are concerned.
+//! What an ACK means to recovery and to the controller.
 
 use airtcp_wire::Time;
 
@@ -7,14 +7,14 @@ use airtcp_wire::Time;
 pub struct AckSummary {
     pub now: Time,
     pub prior_una: u64,
-    /// SND.UNA moved by this.
+    /// By how many bytes SND.UNA has moved.
     pub acked: u64,
     /// Bytes newly delivered.
     pub delivered: u64,
     /// Of those, by SACK.
     pub sacked: u64,
     pub is_duplicate: bool,
-    /// It says nothing but what the one before did, also where nothing is outstanding.
+    /// The ACK repeats the one before, SACK blocks aside: a duplicate, even with nothing outstanding.
     pub is_repeated: bool,
     /// The ACK reports a segment that arrived twice (RFC 2883).
     pub has_dsack: bool,
@@ -28,7 +28,7 @@ pub struct AckSummary {
 }
 
 impl AckSummary {
-    /// Of an ACK that acknowledges new data and nothing else.
+    /// The summary of an ACK that acknowledges new data and nothing else.
     #[inline]
     pub fn plain(now: Time, prior_una: u64, acked: u64, delivered: u64, echo: Option<u32>) -> AckSummary {
         AckSummary {

@@ -1,20 +1,20 @@
-//! What may leave whatever the window says, and before its turn.
+//! Segments that may leave out of turn, whatever the window says.
 
 use super::connection::Reason;
 
-/// Each is asked for once, and used up when it leaves.
+/// The allowances. Each is asked for once, and used up when the segment leaves.
 #[derive(Debug, Default)]
 pub struct Allowance {
     /// The next retransmission leaves, for this reason.
     resend: Option<Reason>,
-    /// So many new segments leave, and before retransmissions (F-RTO, RFC 5682 §2.1).
+    /// How many new segments may leave, before any retransmission (F-RTO, RFC 5682 §2.1).
     new_segments: u32,
     /// A tail loss probe leaves now (RFC 8985 §7.3).
     is_probe_due: bool,
 }
 
 impl Allowance {
-    /// Does the window alone say what may leave?
+    /// Returns whether the window alone decides what may leave.
     #[inline]
     pub fn is_none(&self) -> bool {
         self.resend.is_none() && self.new_segments == 0 && !self.is_probe_due
@@ -61,12 +61,12 @@ impl Allowance {
         self.is_probe_due = false;
     }
 
-    /// The timer has expired: its retransmission takes the place of all else.
+    /// The timer has expired: its retransmission replaces all other allowances.
     pub fn on_timeout(&mut self) {
         *self = Allowance { resend: Some(Reason::Timeout), ..Allowance::default() };
     }
 
-    /// The episode of loss is over, and what it asked for.
+    /// The episode of loss is over: its allowances end.
     pub fn end_episode(&mut self) {
         (self.resend, self.new_segments) = (None, 0);
     }

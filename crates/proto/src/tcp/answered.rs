@@ -1,16 +1,16 @@
-//! Which congestion has been answered: one reduction a window of data, whatever asks for it (RFC 3168 §6.1.2).
+//! Which congestion has been answered: cwnd is reduced once a window of data, whatever the cause (RFC 3168 §6.1.2).
 
 #[derive(Debug, Default)]
 pub struct Answered {
     /// SND.NXT at the last answer.
     until: u64,
-    /// Losses below are congestion that was answered before they were found.
+    /// Losses below this position are congestion that was answered before they were found.
     losses_below: u64,
     owes_cwr: bool,
 }
 
 impl Answered {
-    /// No further reduction for ECN-Echo before this is acknowledged.
+    /// ECN-Echo causes no further reduction until more than this is acknowledged.
     #[inline]
     pub fn until(&self) -> u64 {
         self.until
@@ -22,12 +22,12 @@ impl Answered {
         self.owes_cwr = true;
     }
 
-    /// The same of congestion that no loss has shown so far.
+    /// As [`on_answer`](Answered::on_answer), and losses below `nxt` that are found later are the same congestion.
     pub fn on_early_answer(&mut self, nxt: u64) {
         self.losses_below = nxt;
     }
 
-    /// Is a loss at `una` congestion that has been answered?
+    /// Returns whether a loss at `una` is congestion that has been answered.
     pub fn covers_loss(&self, una: u64) -> bool {
         una < self.losses_below
     }
@@ -37,7 +37,7 @@ impl Answered {
         self.owes_cwr
     }
 
-    /// CWR leaves.
+    /// Returns whether the segment that leaves now is to carry CWR. After that none is owed.
     pub fn take_cwr(&mut self) -> bool {
         std::mem::take(&mut self.owes_cwr)
     }

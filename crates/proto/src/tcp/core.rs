@@ -1,4 +1,4 @@
-//! What the sender knows, and the steps that recovery policies are made of.
+//! The sender's state, and the steps of which recovery policies consist.
 
 use super::allowance::Allowance;
 use super::answered::Answered;
@@ -17,22 +17,22 @@ use crate::cc::{Cause, Congestion, CongestionControl, Governor, WindowRules};
 use airtcp_wire::{Dur, Time};
 use std::mem::offset_of;
 
-/// Where the sender stands.
+/// The phase of loss recovery.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Phase {
     Open,
     /// Fast recovery: from the first sign of loss until `recover` is acknowledged.
     Recovery,
-    /// Repairing after a timeout, until `recover` is acknowledged.
+    /// After a timeout, until `recover` is acknowledged.
     Loss,
 }
 
-/// What an expiry of the retransmission timer is.
+/// What an expiry of the retransmission timer means to the controller.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Expiry {
-    /// It answers to a loss that has been answered to.
+    /// ssthresh has been lowered for this loss before.
     pub is_repeated: bool,
-    /// Bytes that it leaves in flight as too recent to be lost.
+    /// Bytes that stay in flight, because they are too recent to be lost.
     pub survivors: u64,
 }
 
@@ -50,7 +50,7 @@ pub struct Core {
     rules: WindowRules,
     has_sack: bool,
     phase: Phase,
-    /// The episode began with a corrupted packet: the controller has not heard about it.
+    /// The episode began with a corrupted packet, of which the controller has not been told.
     is_spared: bool,
     pub sampler: RateSampler,
     pub cc: Governor,
@@ -66,7 +66,7 @@ pub struct Core {
 }
 
 impl Core {
-    /// Where SND.UNA stands in it, behind what only sending touches.
+    /// Offset of SND.UNA. The fields before it are only touched where something is sent.
     pub const UNA: usize = offset_of!(Core, board) + Scoreboard::UNA;
 
     pub fn new(rules: &Rules, mss: u64, has_sack: bool) -> Core {
@@ -96,7 +96,7 @@ impl Core {
         core
     }
 
-    /// What has been negotiated replaces what was assumed for the SYN.
+    /// The handshake is over: what was negotiated replaces what was assumed for the SYN.
     pub fn establish(&mut self, rules: &Rules, mss: u64, has_sack: bool) {
         self.cc = rules.before_data(mss);
         self.mss = mss;
@@ -104,7 +104,7 @@ impl Core {
         self.set_sack(&rules.config, has_sack);
     }
 
-    /// Data is to be sent: from now on this says how much.
+    /// Data is to be sent: from now on `cc` decides how much.
     pub fn follow(&mut self, cc: Box<dyn CongestionControl>) {
         self.cc = cc.into();
         self.sampler.is_read = self.cc.reads_rate();
@@ -113,7 +113,7 @@ impl Core {
         }
     }
 
-    /// Has SACK been negotiated?
+    /// Returns whether SACK has been negotiated, and the recovery policy reads it.
     #[inline]
     pub fn has_sack(&self) -> bool {
         self.has_sack
@@ -154,14 +154,14 @@ impl Core {
         self.recover
     }
 
-    /// A new segment leaves, which is then to be [stamped](Core::stamp).
+    /// A new segment leaves. It is to be [stamped](Core::stamp) next.
     #[inline(always)]
     pub fn push(&mut self, sent: Sent) {
         self.board.push(sent);
         self.nxt = sent.end;
     }
 
-    /// So many segments of `bytes` each have just left. Their stamps are kept if the controller reads rate samples.
+    /// Stamps the last `segments` segments, of `bytes` each, which have just left, if the controller reads rate samples.
     #[inline(always)]
     pub fn stamp(&mut self, now: Time, segments: u32, bytes: u64) {
         if self.sampler.is_read {
@@ -180,7 +180,7 @@ impl Core {
         }
     }
 
-    /// The segment at `index` leaves again. Returns it.
+    /// Resends the segment at `index`, and returns it.
     pub fn resend(&mut self, now: Time, index: usize) -> Option<Sent> {
         let Core { board, sampler, .. } = self;
         let in_flight = board.in_flight() + board.get(index)?.bytes();
@@ -189,14 +189,15 @@ impl Core {
         board.get(index)
     }
 
-    /// The octet of a zero-window probe, which is not on the scoreboard, was sent and acknowledged.
+    /// The octet of a zero-window probe, which is not on the scoreboard, has been acknowledged.
     pub fn accept_probe(&mut self, ack: u64) {
         self.nxt = ack;
         self.board.skip_to(ack);
     }
 
-    /// Does a duplicate ACK announce a segment that has arrived? In Linux not while nothing is missing of an episode, nor of
-    /// what was resent after a timeout, whose duplicates they may be.
+    /// Returns whether a duplicate ACK announces that a segment has arrived. Linux's emulation of SACK does not count
+    /// duplicates once "recover" is acknowledged, nor after a timeout before new data has been sent, for resent segments may
+    /// cause them.
     pub fn counts_duplicates(&self) -> bool {
         if self.has_sack || !self.board.emulates_sack {
             return !self.has_sack;
@@ -208,19 +209,20 @@ impl Core {
         }
     }
 
-    /// Nothing waits to be resent, and nothing but the window says what may leave; limited transmit does not count it.
+    /// Returns whether nothing waits to be resent, the window alone decides what may leave, and new data would not count as
+    /// limited transmit.
     pub fn sends_new(&self) -> bool {
         self.board.lost() == 0
             && self.allowance.is_none()
             && (self.phase != Phase::Open || !self.inflation.is_positive())
     }
 
-    /// No episode goes on, and the window is the controller's.
+    /// Returns whether no episode or reduction goes on and the window is the controller's.
     pub fn is_plain(&self) -> bool {
         self.phase == Phase::Open && !self.reduction.goes_on() && self.inflation.is_none()
     }
 
-    /// What may be in flight.
+    /// The window in bytes: what may be in flight.
     #[inline]
     pub fn window(&self) -> u64 {
         self.inflation.applied_to(self.reduction.window().unwrap_or_else(|| self.cc.cwnd()))
@@ -232,41 +234,37 @@ impl Core {
         self.nxt - self.una()
     }
 
-    /// Deems the segment at `index` lost.
+    /// Marks the segment at `index` lost.
     pub fn mark_lost(&mut self, index: usize) {
         self.sampler.lost += self.board.mark_lost(index);
     }
 
-    /// Deems lost the first segment that is not yet acknowledged.
+    /// Marks the first unacknowledged segment lost.
     pub fn mark_first_lost(&mut self) {
         self.mark_lost(0);
     }
 
-    /// Deems everything lost that was sent before the episode began and has not been SACKed.
-    pub fn mark_all_lost(&mut self) {
-        self.mark_all_lost_from(0);
-    }
-
-    /// The same from the segment at `index` on.
+    /// Marks lost what is in flight from the segment at `index` up to `recover`.
     pub fn mark_all_lost_from(&mut self, index: usize) {
         self.sampler.lost += self.board.mark_lost_between(index, self.recover);
     }
 
-    /// A loss has been found: reduce, and resend the first lost segment at once.
+    /// Begins fast recovery: reduces cwnd, and resends the first lost segment at once.
     pub fn enter_recovery(&mut self, now: Time) {
         self.begin_episode(now, Trigger::Loss);
         self.inflation.end();
         self.phase = Phase::Recovery;
         self.stats.fast_retransmits += 1;
         self.is_spared = self.duplicates.is_corruption();
-        // RFC 3168 §6.1.2: a reduction for ECN-Echo that is still going on is this window's.
+        // RFC 3168 §6.1.2: one reduction a window. One for ECN-Echo that still goes on is this window's.
         if !self.is_spared && !self.reduction.goes_on() && !self.answered.covers_loss(self.una()) {
             self.reduce(now, Cause::Loss);
         }
         self.allowance.ask_resend(Reason::FastRetransmit);
     }
 
-    /// Tells the controller; what it reduces is spread over a round trip.
+    /// Tells the controller of congestion. With PRR, the reduction is spread over a round trip, unless the controller
+    /// governs it.
     fn reduce(&mut self, now: Time, cause: Cause) {
         let prior_cwnd = self.cc.cwnd();
         self.congestion(now, cause, Expiry::default());
@@ -275,7 +273,7 @@ impl Core {
         }
     }
 
-    /// `delivered` more bytes have arrived, as far as the reduction that goes on is concerned.
+    /// Counts `delivered` bytes for the reduction that goes on, if any.
     pub fn reduce_by(&mut self, delivered: u64) {
         self.reduction.on_ack(delivered, self.board.in_flight(), false);
     }
@@ -285,7 +283,8 @@ impl Core {
         self.congestion(now, Cause::Loss, Expiry::default());
     }
 
-    /// A duplicate ACK has arrived, with ELN or without. One hole of an episode that is congestion is answered to.
+    /// A duplicate ACK has arrived, with ELN (`is_corruption`) or without. The first hole of a spared episode that is not
+    /// due to corruption is congestion.
     pub fn note_cause(&mut self, now: Time, is_corruption: bool) {
         self.duplicates.on_duplicate(is_corruption);
         if self.is_spared && !is_corruption {
@@ -294,7 +293,7 @@ impl Core {
         }
     }
 
-    /// Tahoe: as after a timeout, but for the timer.
+    /// Tahoe: slow start as after a timeout, while the timer runs on. A corrupted packet is only resent.
     pub fn enter_slow_start(&mut self, now: Time) {
         if self.duplicates.is_corruption() {
             self.stats.fast_retransmits += 1;
@@ -306,15 +305,15 @@ impl Core {
         self.phase = Phase::Loss;
         self.stats.fast_retransmits += 1;
         self.congestion(now, Cause::Timeout, Expiry::default());
-        self.mark_all_lost();
+        self.mark_all_lost_from(0);
         self.allowance.ask_resend(Reason::FastRetransmit);
     }
 
-    /// The retransmission timer has expired for the `expiries`th time in a row: an episode begins, unless this one goes on.
-    /// Returns whether it does.
+    /// The retransmission timer has expired for the `expiries`th time in a row: begins an episode, unless the current one
+    /// goes on. Returns whether it goes on.
     pub fn begin_loss(&mut self, now: Time, expiries: u32) -> bool {
         let is_repeated = match self.rules {
-            // RFC 5681 §3.1: the segment has been resent by the timer.
+            // RFC 5681 §3.1: the timer has resent the segment before.
             WindowRules::Rfc => {
                 self.phase == Phase::Loss && self.board.first().is_some_and(|first| first.is_resent)
             }
@@ -328,7 +327,8 @@ impl Core {
         is_repeated
     }
 
-    /// Has ssthresh been lowered for this window of data? Linux lowers it again after a timeout that brought progress.
+    /// Linux: returns whether ssthresh has been lowered for this window of data. After a timeout that brought progress, it
+    /// is lowered again.
     fn has_answered_window(&self, expiries: u32) -> bool {
         match self.phase {
             Phase::Open => self.reduction.goes_on() && self.una() < self.answered.until(),
@@ -337,7 +337,7 @@ impl Core {
         }
     }
 
-    /// The same, after what it declares lost has been marked.
+    /// Completes [`begin_loss`](Core::begin_loss), after the segments that the expiry declares lost have been marked.
     pub fn enter_loss(&mut self, now: Time, expiry: Expiry) {
         self.phase = Phase::Loss;
         self.inflation.end();
@@ -369,7 +369,7 @@ impl Core {
         self.recover = self.nxt;
     }
 
-    /// Everything that was outstanding when the episode began has been acknowledged.
+    /// Ends the episode of loss.
     pub fn leave_episode(&mut self, now: Time) {
         self.phase = Phase::Open;
         self.inflation.end();
@@ -380,20 +380,21 @@ impl Core {
         self.cc.on_recovery_exit(now);
     }
 
-    /// ECN-Echo: reduce once a window (RFC 3168 §6.1.2).
+    /// ECN-Echo has arrived: reduces cwnd, once a window (RFC 3168 §6.1.2).
     pub fn handle_ecn_echo(&mut self, now: Time) {
         self.stats.ecn_echoes_received += 1;
         self.reduce_once(now);
     }
 
-    /// Congestion that no loss has shown so far: reduces as on ECN-Echo. A loss in the same window is the same congestion.
+    /// Congestion has been found before any loss shows: reduces cwnd as on ECN-Echo. A loss in the same window is taken for
+    /// the same congestion.
     pub fn handle_congestion(&mut self, now: Time) {
         if self.reduce_once(now) {
             self.answered.on_early_answer(self.nxt);
         }
     }
 
-    /// Returns whether this window has not been reduced yet.
+    /// Reduces cwnd unless it has been reduced for this window of data. Returns whether it does.
     fn reduce_once(&mut self, now: Time) -> bool {
         if self.una() <= self.answered.until() || self.nxt == 0 {
             return false;
@@ -405,19 +406,20 @@ impl Core {
         true
     }
 
-    /// Is cwnd held or being lowered: in fast recovery, or after ECN-Echo, if that is spread over a round trip?
+    /// Returns whether fast recovery or a reduction for ECN-Echo that is spread over a round trip goes on.
     #[inline]
     pub fn is_reducing(&self) -> bool {
         self.reduction.goes_on() || self.phase == Phase::Recovery
     }
 
-    /// RFC 5681 §3.2 (6): the ACK that ends a reduction sets cwnd and does not grow it. In Linux and ns-2 it counts.
+    /// Returns whether the next ACK may not grow cwnd even if it ends the reduction (RFC 5681 §3.2 (6)). In Linux and ns-2
+    /// it may.
     #[inline]
     pub fn holds_growth(&self) -> bool {
         self.rules == WindowRules::Rfc && self.is_reducing()
     }
 
-    /// The reduction for ECN-Echo is over once what was sent after it has been acknowledged.
+    /// Ends the reduction for ECN-Echo once data that was sent after it has been acknowledged.
     #[inline]
     pub fn end_ecn_reduction(&mut self) {
         if self.phase == Phase::Open && self.una() > self.answered.until() {
@@ -425,7 +427,7 @@ impl Core {
         }
     }
 
-    /// Tells the controller; of a timeout, what `expiry` says.
+    /// Tells the controller of congestion. `expiry` matters for a timeout only.
     fn congestion(&mut self, now: Time, cause: Cause, expiry: Expiry) {
         let (prior_cwnd, prior_ssthresh) = (self.cc.cwnd(), self.cc.ssthresh());
         self.cc.on_congestion(&Congestion {
@@ -441,15 +443,15 @@ impl Core {
             nxt: self.nxt,
         });
         self.stats.cwnd_reductions += u64::from(self.cc.cwnd() < prior_cwnd);
-        // One reduction a window, whatever asks for it. A loss that the controller did not answer to leaves the receiver
-        // echoing, and the window to what ECN-Echo makes of it.
+        // One reduction a window, whatever its cause. If the controller ignores a loss, no CWR is sent, and a later ECN-Echo
+        // may still reduce this window.
         let has_answered = (self.cc.cwnd(), self.cc.ssthresh()) != (prior_cwnd, prior_ssthresh);
         if has_answered || cause == Cause::Ecn {
             self.answered.on_answer(self.nxt);
         }
     }
 
-    /// What a loss halves.
+    /// The window, in bytes, that a loss halves.
     fn window_at_loss(&self) -> u64 {
         match self.rules {
             WindowRules::Rfc | WindowRules::Linux => {
@@ -460,7 +462,7 @@ impl Core {
         }
     }
 
-    /// The last episode proved spurious: restore.
+    /// The last episode has proved spurious: restores the state before it.
     pub fn undo(&mut self, now: Time, acked: u64, ece: bool) {
         let Some(saved) = self.spurious.take() else { return };
         self.stats.spurious_detected += 1;
@@ -481,21 +483,21 @@ impl Core {
     fn restored(&self, saved: &Saved, acked: u64) -> (u64, u64) {
         match self.rules {
             WindowRules::Linux => (self.cc.cwnd().max(saved.cwnd), self.cc.ssthresh().max(saved.ssthresh)),
-            // RFC 4015 §3.2 step 5. What SACK has reported is not in flight any more.
+            // RFC 4015 §3.2 step 5. SACKed data is not in flight any more.
             _ => (self.board.in_flight() + acked.min(self.initial_window), saved.pipe_prev),
         }
     }
 
-    /// When the RTO ends that began as the oldest segment was sent, if that is still to come: in Linux a probe that new data puts
-    /// off leaves no later.
-    // Not inlined, for it is seldom asked for where much is sent.
+    /// Linux: one RTO after the oldest segment was sent, if that is still to come; else [`Time::NEVER`]. A tail loss probe
+    /// that new data puts off leaves no later.
+    // Not inlined, because it is seldom called while much is sent.
     #[inline(never)]
     pub fn oldest_deadline(&self, now: Time) -> Time {
         let oldest = self.board.first().filter(|_| self.spurious.is_linuxs());
         oldest.map(|first| self.rtt.deadline(first.sent_at)).filter(|&due| due > now).unwrap_or(Time::NEVER)
     }
 
-    /// An unambiguous round trip time, and what it was without the delay of a delayed ACK.
+    /// Takes an unambiguous RTT, and as `prompt` the same without the delay of a delayed ACK.
     #[inline]
     pub fn handle_rtt(&mut self, now: Time, sample: Dur, prompt: Dur) {
         self.rtt.note_shortest(prompt);

@@ -5,7 +5,7 @@ pub struct Duplicates {
     count: u32,
     /// DupThresh: so many mean a loss.
     threshold: u32,
-    /// The last one says that what it misses was corrupted (ELN).
+    /// The last one reports that the missing segment was corrupted (ELN).
     is_corruption: bool,
 }
 
@@ -28,17 +28,17 @@ impl Duplicates {
         self.is_corruption
     }
 
-    /// Has their number just reached the threshold?
+    /// Returns whether their number has just reached the threshold.
     pub fn is_at_threshold(&self) -> bool {
         self.count == self.threshold
     }
 
-    /// Has it reached the threshold?
+    /// Returns whether their number has reached the threshold.
     pub fn are_enough(&self) -> bool {
         self.count >= self.threshold
     }
 
-    /// Is nothing known of any?
+    /// Returns whether there is nothing for [`on_new_ack`](Duplicates::on_new_ack) to reset.
     pub fn are_none(&self) -> bool {
         self.count == 0 && !self.is_corruption
     }
@@ -55,7 +55,7 @@ impl Duplicates {
         self.is_corruption = false;
     }
 
-    /// Counts anew. What the last one said of corruption stands.
+    /// Counts from 0 again. What the last one reported of corruption stands.
     pub fn restart(&mut self) {
         self.count = 0;
     }

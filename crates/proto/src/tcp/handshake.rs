@@ -1,4 +1,4 @@
-//! What the two SYNs agree on.
+//! What the two SYNs negotiate.
 
 use super::config::TcpConfig;
 use super::rtt::RtoRules;
@@ -29,11 +29,11 @@ pub fn offer(config: &TcpConfig, window_shift: u8) -> SynOptions {
     }
 }
 
-/// The smallest MSS that a peer is believed, options included (Linux's `tcp_min_snd_mss`): less would make a packet of every
-/// few bytes.
+/// The smallest MSS that is taken from a peer, options included (Linux's `tcp_min_snd_mss`): with less, every few bytes
+/// would become a packet.
 const SMALLEST_MSS: u64 = 48;
 
-/// What holds after the peer's SYN or SYN-ACK.
+/// The options in force after the peer's SYN or SYN-ACK.
 pub fn negotiate(config: &TcpConfig, syn: &Segment) -> Negotiated {
     let timestamps = config.timestamps && syn.timestamps.is_some();
     // RFC 9293 §3.7.1: 536 where the peer does not say. Linux takes 0 for that, too.
@@ -54,10 +54,10 @@ pub fn negotiate(config: &TcpConfig, syn: &Segment) -> Negotiated {
     }
 }
 
-/// What many connections share: their configuration, and the controller that it names.
+/// A configuration, and the controller that it names, for connections to share.
 pub struct Rules {
     pub config: TcpConfig,
-    /// The configuration's.
+    /// The rules of `config.rto`.
     pub rto: Arc<RtoRules>,
     controller: Controller,
     values: Values,

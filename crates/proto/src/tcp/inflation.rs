@@ -1,11 +1,11 @@
-//! What duplicate ACKs add to the window, for they say that something has left the network (RFC 5681 §3.2).
+//! What duplicate ACKs add to the window, because each shows that a segment has left the network (RFC 5681 §3.2).
 
 #[derive(Debug)]
 pub struct Inflation {
-    /// The artificial window (RFC 5681 §3.2 steps 3 and 4); negative where what has left the network makes no room.
+    /// The artificial window (RFC 5681 §3.2 steps 3 and 4); negative while [held back](Inflation::hold_back).
     bytes: i64,
     has_limited_transmit: bool,
-    /// Bytes that limited transmit has sent since the last new ACK; no part of FlightSize (RFC 5681 §3.2 step 2).
+    /// Bytes sent by limited transmit since the last new ACK. They are no part of FlightSize (RFC 5681 §3.2 step 2).
     limited_sent: u32,
 }
 
@@ -19,7 +19,7 @@ impl Inflation {
         self.bytes == 0
     }
 
-    /// Does it let more leave than the window does?
+    /// Returns whether it enlarges the window.
     #[inline]
     pub fn is_positive(&self) -> bool {
         self.bytes > 0
@@ -41,7 +41,7 @@ impl Inflation {
         self.bytes = i64::from(segments) * mss as i64;
     }
 
-    /// RFC 5681 §3.2 step 4: one more has.
+    /// RFC 5681 §3.2 step 4: one more segment has left the network.
     pub fn inflate(&mut self, mss: u64) {
         self.bytes += mss as i64;
     }
@@ -61,13 +61,13 @@ impl Inflation {
         }
     }
 
-    /// With SACK, what has left the network makes room for new segments by itself (RFC 6675 §5 step 3). Without limited transmit
-    /// these bytes of it do not, until recovery begins.
+    /// With SACK, segments that have left the network make room for new ones by themselves (RFC 6675 §5 step 3). Without
+    /// limited transmit, these `bytes` make none until recovery begins.
     pub fn hold_back(&mut self, bytes: u64) {
         self.bytes = if self.has_limited_transmit { 0 } else { -(bytes as i64) };
     }
 
-    /// Outside of recovery, new data has left.
+    /// New data has left outside of recovery.
     #[inline]
     pub fn on_sent(&mut self, bytes: u64) {
         if self.is_positive() {

@@ -1,7 +1,7 @@
 //! TCP, sans-IO: segments in, segments out.
 //!
-//! [`Connection`] joins a `sender` and a `receiver`. What an era's stack did is
-//! a [`TcpConfig`], usually one of [`profile`]'s with a few keys changed.
+//! A [`Connection`] consists of a `sender` and a `receiver`. A [`TcpConfig`] describes a stack; usually it is one of
+//! [`profile`]'s with a few keys changed.
 
 mod ack_policy;
 mod ack_summary;

@@ -2,14 +2,14 @@
 
 use airtcp_wire::{Dur, Rate, Time};
 
-/// A schedule of departures. Each segment books the time that it takes at the pacing rate, from when it was due.
+/// A schedule of departures. Each segment takes its time at the pacing rate, counted from when it was due.
 ///
 /// A sender that is late — its timer fired late, or it had nothing to send — may catch up at once on at most
 /// `burst` bytes; the rest of its credit is forgotten. So lateness neither lowers the average rate nor lets an idle
 /// connection save up for a burst.
 #[derive(Clone, Copy, Debug)]
 pub struct Pacer {
-    /// When the schedule is free again. May lie in the past.
+    /// When the next segment is due. May lie in the past.
     next: Time,
     /// Bytes that may be caught up on.
     burst: u64,

@@ -29,19 +29,19 @@ impl Persist {
         self.is_due
     }
 
-    /// Nothing is due, nor was anything probed since the window was last open.
+    /// Returns whether no probe is due or scheduled, and none was sent since the window was last open.
     pub fn is_idle(&self) -> bool {
         self.deadline.is_never() && self.probes == 0 && !self.is_due
     }
 
-    /// A probe is due after `rto`, and after twice as long with each probe, but for no longer than `most`.
+    /// Schedules a probe if none is: after `rto`, doubled with each probe, but at most after `most`.
     pub fn arm(&mut self, now: Time, rto: Dur, most: Dur) {
         if self.deadline.is_never() {
             self.deadline = now + (rto * (1 << self.probes.min(10))).min(most);
         }
     }
 
-    /// The time begins anew with the next [`arm`](Persist::arm).
+    /// Stops the timer until the next [`arm`](Persist::arm), without forgetting the probes.
     pub fn put_off(&mut self) {
         self.deadline = Time::NEVER;
     }

@@ -1,4 +1,4 @@
-//! What an era's stack did.
+//! Profiles: how the stacks of an era behaved.
 
 use super::config::{Recovery, RtoArithmetic, RtoConfig, RtoTimers, RttTiming, TcpConfig, TimeoutPolicy};
 use crate::cc::cubic::CubicRules;

@@ -1,6 +1,6 @@
 //! Proportional rate reduction (RFC 9937), counted in segments as in Linux.
 
-/// The window while SACK or RACK recovery goes on, so that the flight shrinks evenly to the new ssthresh.
+/// The window during recovery or after ECN-Echo, so that the flight shrinks evenly to the new ssthresh.
 #[derive(Clone, Copy, Debug)]
 struct Prr {
     /// pipe + sndcnt in bytes, as of the last ACK.
@@ -50,7 +50,7 @@ impl Prr {
     }
 }
 
-/// The reduction that goes on, where a connection reduces so.
+/// The reduction that goes on, if any and if the connection uses PRR.
 #[derive(Debug, Default)]
 pub struct Reduction {
     prr: Option<Box<Prr>>,
@@ -67,13 +67,13 @@ impl Reduction {
         self.prr.is_some()
     }
 
-    /// What may be in flight meanwhile, in bytes.
+    /// The window during the reduction, in bytes.
     #[inline]
     pub fn window(&self) -> Option<u64> {
         self.prr.as_ref().map(|prr| prr.window)
     }
 
-    /// The controller has set cwnd, in bytes; if it has lowered it, that is spread over a round trip.
+    /// The controller has set cwnd, in bytes. If that lowers it, the reduction is spread over a round trip.
     pub fn begin(&mut self, prior_cwnd: u64, cwnd: u64, mss: u64) {
         if self.is_wanted && cwnd < prior_cwnd {
             self.prr = Some(Box::new(Prr::new(prior_cwnd, cwnd, mss)));

@@ -14,9 +14,9 @@ pub struct RateSampler {
     first_sent_at: Time,
     /// Bytes ever marked lost.
     pub lost: u64,
-    /// Of those, told by the last sample.
+    /// Of those, the bytes that the last sample included.
     lost_told: u64,
-    /// Until `delivered` passes this, samples are limited by the application. 0: not.
+    /// Until `delivered` exceeds this, samples are limited by the application. 0: they are not.
     app_limited_until: u64,
 }
 
@@ -32,13 +32,13 @@ pub struct Stamps {
 }
 
 impl Stamps {
-    /// Of the first segment.
+    /// Stamps of a segment that left at `now`, before anything was delivered.
     pub fn new(now: Time) -> Stamps {
         Stamps { first_sent_at: now, delivered_at: now, ..Stamps::default() }
     }
 }
 
-/// What `RS.*` of the draft is made of: of the segments that one ACK acknowledges, the one that was sent last.
+/// Of the segments that one ACK acknowledges, the one that was sent last: `RS.*` of the draft follows from it.
 pub struct Newest {
     sent_at: Time,
     end: u64,
@@ -46,13 +46,13 @@ pub struct Newest {
 }
 
 impl RateSampler {
-    /// Nothing was out before what leaves now. What is deemed lost does not count as idle: a guess is not to shorten the
-    /// interval (Linux's packets_out, where the draft has C.inflight).
+    /// Nothing was outstanding before the segments that leave now. Segments marked lost are outstanding: a guess must not
+    /// shorten the interval (Linux's packets_out, where the draft has C.inflight).
     pub fn on_restart(&mut self, now: Time) {
         (self.first_sent_at, self.delivered_at) = (now, now);
     }
 
-    /// Stamps of a segment that leaves now, with which so many bytes are in flight.
+    /// Stamps of a segment that leaves now. `in_flight` includes it.
     pub fn stamps(&self, in_flight: u64) -> Stamps {
         Stamps {
             first_sent_at: self.first_sent_at,
@@ -64,7 +64,7 @@ impl RateSampler {
         }
     }
 
-    /// `run`, whose last segment has these stamps, has just been found delivered.
+    /// `run`, whose last segment has these stamps, has been found delivered.
     #[inline]
     pub fn on_delivered(
         &mut self,
@@ -79,7 +79,8 @@ impl RateSampler {
         }
     }
 
-    /// The same of one whose bytes are counted elsewhere, and whose last segment was sent and ends there.
+    /// [`on_delivered`](RateSampler::on_delivered) for a run whose bytes the caller counts. `last` says when its last
+    /// segment was sent, and where it ends.
     #[inline]
     pub fn on_stamps(&mut self, now: Time, last: (Time, u64), stamps: &Stamps, newest: &mut Option<Newest>) {
         self.delivered_at = now;
@@ -90,18 +91,19 @@ impl RateSampler {
         }
     }
 
-    /// Without SACK each duplicate ACK announces a delivery (draft §4.1.3.5.1).
+    /// Without SACK, a duplicate ACK announces that `bytes` were delivered (draft §4.1.3.5.1).
     pub fn on_announced(&mut self, now: Time, bytes: u64) {
         self.delivered += bytes;
         self.delivered_at = now;
     }
 
-    /// Of what a cumulative ACK has just acknowledged, `bytes` had been announced.
+    /// Of the bytes that a cumulative ACK has just acknowledged, `bytes` had been announced, and are not to be counted
+    /// twice.
     pub fn on_known(&mut self, bytes: u64) {
         self.delivered -= bytes;
     }
 
-    /// The sample of an ACK after all its segments went through `on_delivered`.
+    /// The sample of an ACK, after all segments that it reports went through [`on_delivered`](RateSampler::on_delivered).
     #[inline(always)]
     pub fn sample(&mut self, now: Time, newest: Option<&Newest>, min_rtt: Dur) -> RateSample {
         if self.app_limited_until != 0 && self.delivered > self.app_limited_until {
@@ -124,7 +126,7 @@ impl RateSampler {
         sample
     }
 
-    /// The application, not the window, is what keeps the sender silent.
+    /// The application, not the window, keeps the sender from sending.
     pub fn on_app_limited(&mut self, in_flight: u64) {
         self.app_limited_until = (self.delivered + in_flight).max(1);
     }

@@ -4,15 +4,15 @@ use super::config::{RtoArithmetic, RtoConfig};
 use airtcp_wire::{Dur, Time};
 use std::sync::Arc;
 
-/// A configuration, and what follows from it: many connections share them.
+/// A configuration, and what follows from it, for connections to share.
 #[derive(Clone, Debug)]
 pub struct RtoRules {
     config: RtoConfig,
     alpha: Gain,
     beta: Gain,
-    /// No timer is set to less.
+    /// No timer runs for a shorter time.
     least: Dur,
-    /// Linux: RTTVAR is never so small that `min` would have to be put in the place of m·RTTVAR.
+    /// Linux: RTTVAR does not fall below this, `min` divided by m.
     variance_floor: Dur,
 }
 
@@ -39,9 +39,9 @@ pub struct RttEstimator {
     srtt: Dur,
     rttvar: Dur,
     has_sample: bool,
-    /// None has ever been taken.
+    /// No sample has ever been taken.
     is_initial: bool,
-    /// There is a sample, no clock ticks, and RTTVAR falls slowly: what Linux does with all samples but the first.
+    /// There is a sample, no clock ticks, and RTTVAR falls slowly: Linux's arithmetic for all samples but the first.
     is_linuxs: bool,
     /// Expiries in a row.
     backoff: u32,
@@ -73,16 +73,16 @@ impl RttEstimator {
         }
     }
 
-    /// A round trip took `rtt`, perhaps the shortest one.
+    /// Takes `rtt` into account for [`min`](RttEstimator::min).
     #[inline]
     pub fn note_shortest(&mut self, rtt: Dur) {
         self.min = self.min.min(rtt);
     }
 
-    /// A round trip that ends at `now` took `rtt`; SND.UNA and SND.NXT now tell Linux's variance when a round trip is over.
+    /// A round trip that ends at `now` took `rtt`. SND.UNA and SND.NXT tell Linux's RTTVAR when a round trip is over.
     #[inline]
     pub fn on_sample(&mut self, now: Time, rtt: Dur, una: u64, nxt: u64) {
-        // RFC 6298 §5.7 and Karn: an unambiguous sample ends the back-off.
+        // RFC 6298 §5.7 and Karn: an unambiguous sample ends the backoff.
         self.backoff = 0;
         match self.is_linuxs {
             true => self.smooth(rtt, |this, error| this.slow_decay(rtt, error, una, nxt)),
@@ -142,11 +142,11 @@ impl RttEstimator {
         rttvar
     }
 
-    /// ns-2: integers, which are cut off where they are taken for whole ticks. SRTT and RTTVAR as they are then.
+    /// ns-2: SRTT and RTTVAR after a sample, in integers that are cut off to whole ticks where those are needed.
     #[inline(never)]
     fn smooth_in_ticks(&self, rtt: Dur) -> (Dur, Dur) {
         let RtoConfig { measure_tick, alpha, beta, .. } = self.rules.config;
-        // Where nothing ticks the parts are nanoseconds.
+        // Without a tick, an eighth is a nanosecond.
         let tick = measure_tick.max(Dur(8));
         let (eighths, quarters) = (Fraction { tick, parts: 8 }, Fraction { tick, parts: 4 });
         let (srtt, rttvar) = (eighths.count(self.srtt), quarters.count(self.rttvar));
@@ -156,7 +156,7 @@ impl RttEstimator {
         (eighths.time(srtt), quarters.time(rttvar))
     }
 
-    /// SRTT + m·RTTVAR within its bounds, before back-off.
+    /// SRTT + m·RTTVAR within its bounds, before backoff.
     fn base(&self) -> Dur {
         let RtoConfig { initial, factor, granularity, min, max, min_on_variance, .. } = self.rules.config;
         if self.is_initial {
@@ -173,12 +173,12 @@ impl RttEstimator {
         rto.min(max)
     }
 
-    /// No timeout is longer.
+    /// The longest RTO.
     pub fn longest(&self) -> Dur {
         self.rules.config.max
     }
 
-    /// The current RTO with back-off.
+    /// The current RTO with backoff.
     #[inline]
     pub fn rto(&self) -> Dur {
         self.rto_after(self.backoff)
@@ -192,7 +192,7 @@ impl RttEstimator {
         Dur(self.base().0.saturating_mul(1 << expiries.min(30))).min(self.rules.config.max)
     }
 
-    /// A timer of one RTO started at `now` does not expire before.
+    /// A lower bound of [`deadline`](RttEstimator::deadline), whatever the RTO will be.
     #[inline]
     pub fn earliest(&self, now: Time) -> Time {
         now + self.rules.least
@@ -204,7 +204,8 @@ impl RttEstimator {
         self.in_expiry_ticks(now, self.rto())
     }
 
-    /// The same for a timer that has expired so often before, whatever others did.
+    /// When a timer that starts at `now`, and has expired `expiries` times in a row, expires next, whatever other timers
+    /// did.
     pub fn deadline_after(&self, now: Time, expiries: u32) -> Time {
         let expiries = if self.rules.config.backoff { expiries } else { 0 };
         self.in_expiry_ticks(now, self.rto_after(expiries))
@@ -225,13 +226,14 @@ impl RttEstimator {
         if self.rules.config.backoff {
             self.backoff += 1;
         }
-        // ns-2: a path that stays silent so long is another one by now.
+        // ns-2: after so long a silence, the path may be another one.
         if self.rules.config.arithmetic == RtoArithmetic::Ticks && self.backoff >= 4 {
             self.has_sample = false;
         }
     }
 
-    /// A spurious timeout has been found: keep RTO above the delay that caused it (RFC 4015 §3.2 step 9).
+    /// A timeout has proved spurious: keeps the RTO above the delay that caused it (RFC 4015 §3.2 step 9). `before` are SRTT
+    /// and RTTVAR as [saved](RttEstimator::saved).
     pub fn on_spurious(&mut self, before: (Dur, Dur), sample: Option<Dur>) {
         let (srtt, rttvar) = before;
         (self.backoff, self.is_initial) = (0, false);
@@ -276,7 +278,7 @@ impl Gain {
         Gain(self.0 / 8)
     }
 
-    /// To the nearest nanosecond. No round trip takes 292 years: signed numbers will do.
+    /// The new average, to the nearest nanosecond. Signed numbers suffice: no round trip takes 292 years.
     #[inline]
     fn smooth(self, old: Dur, sample: Dur) -> Dur {
         let error = i128::from(sample.0.wrapping_sub(old.0) as i64);
@@ -289,7 +291,7 @@ fn scale(time: Dur, factor: f64) -> Dur {
     Dur((time.0 as f64 * factor + 0.5) as u64)
 }
 
-/// How often a clock ticked in the `rtt` up to `now`, in time; at least once.
+/// How often a clock ticked in the `rtt` up to `now`, at least once, as a time; without a tick, `rtt` itself.
 #[inline]
 fn in_ticks(now: Time, rtt: Dur, tick: Dur) -> Dur {
     let ticks_at = |time: u64| time.checked_div(tick.0);
@@ -311,12 +313,12 @@ struct Fraction {
 }
 
 impl Fraction {
-    /// The nearest number of them.
+    /// The number of these fractions that is nearest to `time`.
     fn count(self, time: Dur) -> i64 {
         ((time.0 * self.parts + self.tick.0 / 2) / self.tick.0) as i64
     }
 
-    /// At least one of them.
+    /// The time of `count` fractions, or of one if there are fewer.
     fn time(self, count: i64) -> Dur {
         Dur(self.tick.0 * count.max(1) as u64 / self.parts)
     }
@@ -370,7 +372,7 @@ mod tests {
         assert_eq!(rtt.deadline(Time(700_000_000)).0 % 500_000_000, 0);
     }
 
-    /// A hundred samples of `rtt_ms`, each one an even number of ms after the last.
+    /// An estimator after a hundred samples of `rtt_ms`, one each second.
     fn ns2_after(rtt_ms: u64) -> RttEstimator {
         let mut rtt = estimator(RtoConfig { min: Dur::ZERO, ..profile::ns2_2_35().rto });
         for at in 1..=100 {
@@ -387,7 +389,7 @@ mod tests {
         assert_eq!(rtt.rto(), Dur::from_millis(230));
     }
 
-    /// What is below a tick still is one.
+    /// Times below a tick count as one.
     #[test]
     fn ns2_counts_whole_ticks() {
         assert_eq!(ns2_after(3).srtt(), Dur::from_millis(10));

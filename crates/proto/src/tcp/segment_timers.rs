@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 #[derive(Clone, Copy, Debug)]
 struct Timer {
     deadline: Time,
-    /// How often it has expired: each time the next period is twice as long (RFC 6298 §5.5, segment by segment).
+    /// How often it has expired. Each time doubles the next period (RFC 6298 §5.5, segment by segment).
     expiries: u32,
 }
 
@@ -20,19 +20,19 @@ pub struct SegmentTimers {
 }
 
 impl SegmentTimers {
-    /// The earliest deadline; never if no timer runs.
+    /// The earliest deadline; [`Time::NEVER`] if no timer runs.
     pub fn next(&self) -> Time {
         if self.timers.is_empty() { Time::NEVER } else { self.next }
     }
 
-    /// The segment is sent, perhaps again.
+    /// The segment that ends at `end` is sent or resent.
     pub fn start(&mut self, end: u64, rtt: &RttEstimator, now: Time) {
         let expiries = self.timers.get(&end).map_or(0, |timer| timer.expiries);
         self.timers.insert(end, Timer { deadline: rtt.deadline_after(now, expiries), expiries });
         self.find_next();
     }
 
-    /// Everything below `una` has arrived.
+    /// Everything below `una` has been acknowledged.
     pub fn acknowledge(&mut self, una: u64) {
         while self.timers.first_key_value().is_some_and(|(end, _)| *end <= una) {
             self.timers.pop_first();
@@ -40,8 +40,8 @@ impl SegmentTimers {
         self.find_next();
     }
 
-    /// The first segment whose timer has expired by `now`, and how often it has; the timer waits until the segment is
-    /// sent again.
+    /// The end of the first segment whose timer has expired by `now`, and how often it has. The timer stops until the
+    /// segment is resent.
     pub fn expire(&mut self, now: Time) -> Option<(u64, u32)> {
         let (end, timer) = self.timers.iter_mut().find(|(_, timer)| timer.deadline <= now)?;
         *timer = Timer { deadline: Time::NEVER, expiries: timer.expiries + 1 };
@@ -50,14 +50,14 @@ impl SegmentTimers {
         Some(expired)
     }
 
-    /// The timers of segments that end after `end`, up to `last`, wait until these are sent again.
+    /// Stops the timers of segments that end after `end`, up to `last`, until these are resent.
     pub fn stop_between(&mut self, end: u64, last: u64) {
         let between = self.timers.iter_mut().filter(|(at, _)| end < **at && **at <= last);
         between.for_each(|(_, timer)| timer.deadline = Time::NEVER);
         self.find_next();
     }
 
-    /// Verdicts of loss have been taken back: what waited to be sent again is on its way after all.
+    /// Losses have been unmarked: restarts the timers of segments that waited to be resent.
     pub fn resume(&mut self, rtt: &RttEstimator, now: Time) {
         for timer in self.timers.values_mut().filter(|timer| timer.deadline.is_never()) {
             timer.deadline = rtt.deadline_after(now, timer.expiries);

@@ -1,4 +1,4 @@
-//! Was the last retransmission needed? Eifel detection (RFC 3522), F-RTO (RFC 5682) and, in Linux, DSACKs (RFC 3708).
+//! Finds spurious retransmissions by Eifel detection (RFC 3522), F-RTO (RFC 5682) and, in Linux, DSACKs (RFC 3708).
 
 use super::ack_summary::AckSummary;
 use super::config::TcpConfig;
@@ -24,7 +24,7 @@ pub struct Saved {
     /// SND.UNA and SND.NXT when it began.
     pub una: u64,
     pub nxt: u64,
-    /// The oldest outstanding segment had been resent before the episode: an old echo may speak of that.
+    /// The oldest outstanding segment had been resent before the episode: an old echo may answer that retransmission.
     pub was_resent: bool,
 }
 
@@ -32,10 +32,10 @@ pub struct Saved {
 #[derive(Clone, Copy, Debug)]
 struct Episode {
     saved: Saved,
-    /// Value of the timestamp that the first retransmission carried (RFC 3522 §3.2 step 1). `None`: an earlier
-    /// retransmission may still be answered, so that an old echo says nothing of this one.
+    /// Timestamp of the first retransmission (RFC 3522 §3.2 step 1). `None`: an old echo may answer an earlier
+    /// retransmission, and proves nothing.
     retransmit_ts: Option<u32>,
-    /// Retransmissions of which no DSACK has said that they were in vain; `None` before the first.
+    /// Retransmissions that no DSACK has reported as duplicates; `None` before the first retransmission.
     unanswered: Option<u32>,
 }
 
@@ -49,13 +49,13 @@ enum FRto {
     Probed,
 }
 
-/// What F-RTO makes of an ACK.
+/// What F-RTO concludes from an ACK.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FrtoStep {
     Nothing,
     /// Step 2b: send up to two new segments instead of retransmissions.
     SendNew,
-    /// The timeout was genuine: what it has declared lost is resent.
+    /// The timeout was genuine: segments that it declared lost are resent.
     Genuine,
     Spurious,
 }
@@ -65,10 +65,11 @@ pub struct Spurious {
     has_eifel: bool,
     has_f_rto: bool,
     rules: WindowRules,
-    /// Boxed, as this is, for most connections are in no episode most of the time.
+    /// Boxed, because most connections are in no episode most of the time.
     episode: Option<Box<Episode>>,
     f_rto: FRto,
-    /// The next RTT sample is joined with these (RFC 4015 §3.2 step 9).
+    /// SRTT and RTTVAR before the episode, to be combined with the next RTT sample (RFC 4015 §3.2 step 9). Boxed for the
+    /// same reason.
     pub rtt_to_restore: Option<Box<(Dur, Dur)>>,
 }
 
@@ -101,43 +102,44 @@ impl Spurious {
         self.rules == WindowRules::Linux
     }
 
-    /// Linux: with ECN-Echo nothing is undone any more.
+    /// Linux: after ECN-Echo, the episode is not undone any more.
     pub fn forget(&mut self) {
         if self.rules == WindowRules::Linux {
             self.episode = None;
         }
     }
 
-    /// The timer has expired: if `was_open`, new segments are to go before further retransmissions. An expiry while losses
-    /// are being repaired ends F-RTO (RFC 5682 §2.1 step 1), in Linux not if it follows another one.
+    /// The timer has expired: F-RTO begins if `was_open`. An expiry while losses are being repaired ends F-RTO
+    /// (RFC 5682 §2.1 step 1), but in Linux not if it follows another expiry.
     pub fn on_timeout(&mut self, was_open: bool, expiries: u32) {
         let is_repeated = self.rules == WindowRules::Linux && expiries > 1;
         let starts = self.has_f_rto && (was_open || is_repeated) && self.episode.is_some();
         self.f_rto = if starts { FRto::Resent } else { FRto::Idle };
     }
 
-    /// A segment has been resent, not as a probe.
+    /// A segment has been resent, other than by a tail loss probe.
     pub fn on_resent(&mut self) {
         if let Some(episode) = &mut self.episode {
             episode.unanswered = Some(episode.unanswered.unwrap_or(0) + 1);
         }
     }
 
-    /// A DSACK speaks of something that ends at `end` and has been resent.
+    /// A DSACK reports a duplicate that ends at `end`.
     pub fn on_duplicate(&mut self, end: u64) {
         if let Some(episode) = self.episode.as_mut().filter(|episode| end > episode.saved.una) {
             episode.unanswered = episode.unanswered.map(|count| count.saturating_sub(1));
         }
     }
 
-    /// DSACKs say that every retransmission of the episode was in vain: Linux undoes it, also when it is over.
+    /// Linux: returns whether DSACKs have reported every retransmission of the episode as a duplicate. That undoes an
+    /// episode even when it is over.
     pub fn all_were_duplicates(&self) -> bool {
         self.rules == WindowRules::Linux
             && self.episode.as_ref().is_some_and(|episode| episode.unanswered == Some(0))
     }
 
-    /// RFC 3522 §3.2 steps 3 to 5: does the first ACK that advances echo an older timestamp than the
-    /// retransmission's? In Linux any such ACK.
+    /// RFC 3522 §3.2 steps 3 to 5: returns whether the first ACK that advances SND.UNA, in Linux any such ACK, echoes an
+    /// older timestamp than the retransmission's.
     pub fn eifel_says_spurious(&self, ack: &AckSummary) -> bool {
         let sent = self.episode.as_ref().and_then(|episode| episode.retransmit_ts);
         let (true, Some(sent), Some(echo)) = (self.has_eifel && ack.acked > 0, sent, ack.echo) else {
@@ -146,15 +148,15 @@ impl Spurious {
         (echo.wrapping_sub(sent) as i32) < 0
     }
 
-    /// Step 4: the first acceptable ACK decides; later ones say nothing. In Linux they may.
+    /// Step 4: the first acceptable ACK decides, and later ones prove nothing. In Linux they may.
     pub fn close_eifel(&mut self, ack: &AckSummary) {
         if self.rules != WindowRules::Linux && ack.acked > 0 && self.f_rto == FRto::Idle {
             self.episode = None;
         }
     }
 
-    /// RFC 5682 §2.1 steps 2 and 3, with §3.1's rule that a SACK of data never resent shows a spurious timeout; in Linux
-    /// any acknowledgment of such data does.
+    /// RFC 5682 §2.1 steps 2 and 3, with §3.1's rule that a SACK of data that was never resent proves a timeout spurious; in
+    /// Linux any acknowledgment of such data does.
     pub fn handle_f_rto(&mut self, ack: &AckSummary, una: u64, has_new_data: bool) -> FrtoStep {
         if self.f_rto == FRto::Idle || (ack.acked == 0 && !ack.is_duplicate && ack.sacked == 0) {
             return FrtoStep::Nothing;

@@ -1,4 +1,4 @@
-//! Does cwnd limit the sender? Only then it grows (RFC 7661 §4.4), by Linux's rules.
+//! Whether cwnd limits the sender, by Linux's rules: only then may it grow (RFC 7661 §4.4).
 
 /// How far the sender has used its window in the current round trip.
 #[derive(Clone, Copy, Debug, Default)]
@@ -11,8 +11,8 @@ pub struct WindowUsage {
 }
 
 impl WindowUsage {
-    /// Something was sent, or kept back by cwnd, which leaves `flight_size` outstanding. What limits the sender once counts
-    /// for the round trip.
+    /// A segment was sent, or cwnd held one back, and now `flight_size` bytes are outstanding. If cwnd limits the sender
+    /// once, that counts for the round trip.
     #[inline]
     pub fn note(&mut self, is_limited: bool, flight_size: u64, una: u64, nxt: u64) {
         if una >= self.until || is_limited || (!self.is_limited && flight_size > self.largest) {
@@ -20,7 +20,8 @@ impl WindowUsage {
         }
     }
 
-    /// Is cwnd the limit? In slow start it may grow to twice what was outstanding.
+    /// Returns whether cwnd counts as the limit, so that it may grow. In slow start it may grow to twice what was
+    /// outstanding.
     #[inline]
     pub fn is_limited(&self, in_slow_start: bool, cwnd: u64) -> bool {
         self.is_limited || (in_slow_start && cwnd < 2 * self.largest)
