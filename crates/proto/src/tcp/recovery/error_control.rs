@@ -1,5 +1,5 @@
-//! Error control without congestion control: the data TCP of a circuit (paper 000 §6). A lost segment is sent again
-//! alone, and new data goes on as before.
+//! Error control without congestion control: the data TCP of a circuit (paper 000 §6). Only the lost segment is resent, and
+//! new data is sent as before.
 
 use super::LossRecovery;
 use super::sack::lost_below;
@@ -10,9 +10,9 @@ use crate::tcp::scoreboard::{Fate, Sent, TakenOff};
 use airtcp_wire::Time;
 
 pub struct ErrorControl {
-    /// Segments below have been judged by what SACK reports.
+    /// Segments below this position have been judged by SACK.
     judged: u64,
-    /// Duplicate ACKs there had been when the first unacknowledged segment was last resent.
+    /// The count of duplicate ACKs when the first unacknowledged segment was last resent.
     resent_at: u32,
     /// See [`LossRecovery::repeat_first_every`].
     repeat_every: u32,
@@ -26,7 +26,7 @@ impl Default for ErrorControl {
 
 impl LossRecovery for ErrorControl {
     fn on_ack(&mut self, core: &mut Core, ack: &AckSummary) {
-        // After a timeout, too, losses are repaired as they show.
+        // After a timeout, too, losses are repaired one by one as they show.
         if core.phase() != Phase::Open {
             core.leave_episode(ack.now);
         }
@@ -54,19 +54,19 @@ impl LossRecovery for ErrorControl {
         self.repeat_every = duplicates;
     }
 
-    /// The duplicates count anew.
+    /// `core` has restarted the count of duplicates.
     fn on_undo(&mut self, _core: &Core) {
         self.resent_at = 0;
     }
 
-    /// Paper 000 §5 after BSD, where a fast retransmit restarts the timer.
+    /// Paper 000 §5, which follows BSD: a fast retransmit restarts the timer.
     fn rearms_timer(&self) -> bool {
         true
     }
 }
 
 impl ErrorControl {
-    /// Fast retransmit; then F2: the first unacknowledged segment again, every so many duplicate ACKs.
+    /// Fast retransmit; then F2: resends the first unacknowledged segment after every `repeat_every` duplicate ACKs.
     fn count_duplicates(&mut self, core: &mut Core) {
         let Some(first) = core.board.first() else { return };
         let is_repair = is_repaired(&first);
@@ -83,7 +83,7 @@ impl ErrorControl {
         core.stats.fast_retransmits += u64::from(reason == Reason::FastRetransmit);
     }
 
-    /// F1: what RFC 6675's IsLost says of each segment that has not been resent.
+    /// F1: applies RFC 6675's IsLost to each segment that has not been resent.
     fn judge(&mut self, core: &mut Core) {
         let below = lost_below(core);
         let mut index = core.board.index_at(self.judged.max(core.una()));
@@ -99,7 +99,7 @@ impl ErrorControl {
     }
 }
 
-/// It has been resent, or waits for it.
+/// Returns whether the segment has been resent, or waits to be.
 fn is_repaired(sent: &Sent) -> bool {
     sent.is_resent || sent.fate == Fate::Lost
 }

@@ -23,14 +23,14 @@ use airtcp_wire::Time;
 
 /// One way to find and repair losses.
 pub trait LossRecovery: Send {
-    /// The scoreboard has taken an ACK in. `core.duplicates` counts it already.
+    /// An ACK has updated the scoreboard and `core.duplicates`.
     fn on_ack(&mut self, core: &mut Core, ack: &AckSummary);
 
-    /// As `on_delivered`, `on_ack` and `schedule_probe` where everything that was out was sent once and not lost, and
-    /// [`is_plain`](LossRecovery::is_plain): new data is `acked`, and nothing is said of other.
+    /// Stands for `on_delivered`, `on_ack` and `schedule_probe` if the ACK acknowledges new data and nothing else, every
+    /// outstanding segment was sent once and is in flight, and [`is_plain`](LossRecovery::is_plain) holds.
     fn on_plain_ack(&mut self, _now: Time, _acked: &TakenOff) {}
 
-    /// Is nothing of an earlier episode or probe waited for?
+    /// Returns whether the policy waits for nothing of an earlier episode or probe.
     fn is_plain(&self, _core: &Core) -> bool {
         true
     }
@@ -38,60 +38,60 @@ pub trait LossRecovery: Send {
     /// A run of segments has been found delivered.
     fn on_delivered(&mut self, _now: Time, _run: &Run, _echo: Option<u32>) {}
 
-    /// The segment with that number has been sent.
+    /// The segment with this number has been sent.
     fn on_sent(&mut self, _core: &Core, _now: Time, _sent: &Sent, _number: u64) {}
 
-    /// In recovery the window has room, but nothing is marked lost and there is no new data: a segment may be marked
-    /// on suspicion.
+    /// In recovery the window has room, but nothing is marked lost and there is no new data: the policy may mark a segment
+    /// lost on suspicion.
     fn speculate(&mut self, _core: &mut Core) {}
 
-    /// The retransmission timer has expired: marks lost what it declares lost, from the segment at `index` on. Returns how many
-    /// bytes that leaves in flight as too recent to be lost.
+    /// The retransmission timer has expired: marks the segments lost that it declares lost, from the one at `index` on.
+    /// Returns how many bytes stay in flight, because they are too recent to be lost.
     fn mark_timed_out(&mut self, core: &mut Core, index: usize, _now: Time) -> u64 {
         core.mark_all_lost_from(index);
         0
     }
 
-    /// The same, after that.
+    /// The retransmission timer has expired, and the lost segments have been marked.
     fn on_timeout(&mut self) {}
 
-    /// Something was sent or acknowledged, and the retransmission timer now expires at `rto_deadline()`: a tail loss probe may
-    /// have to leave before.
+    /// Something was sent or acknowledged, and the retransmission timer now expires at `rto_deadline()`: schedules a tail
+    /// loss probe before that, if one is wanted.
     #[inline]
     fn schedule_probe(&mut self, _core: &Core, _now: Time, _rto_deadline: impl FnOnce() -> Time) {}
 
-    /// The same as long as everything that is out was sent once and is in flight, and whether something was sent: the probe's
-    /// deadline is computed when somebody asks.
+    /// [`schedule_probe`](LossRecovery::schedule_probe) while every outstanding segment was sent once and is in flight. The
+    /// probe's deadline is computed only when somebody asks. `by_sending`: something was sent, not acknowledged.
     #[inline]
     fn postpone_probe(&mut self, _now: Time, _by_sending: bool) {}
 
-    /// The episode was spurious: verdicts of loss have been taken back.
+    /// The episode was spurious, and losses have been unmarked.
     fn on_undo(&mut self, _core: &Core) {}
 
-    /// Without congestion control: the first unacknowledged segment, once resent, is sent again on so many further duplicate
-    /// ACKs.
+    /// Without congestion control: the first unacknowledged segment, once resent, is resent again after every `duplicates`
+    /// further duplicate ACKs.
     fn repeat_first_every(&mut self, _duplicates: u32) {}
 
-    /// Segments that the policy remembers.
+    /// The number of segments that the policy keeps in memory.
     fn kept(&self) -> usize {
         0
     }
 
-    /// Does resending the first unacknowledged segment restart the retransmission timer (RFC 6675 §6 allows it)? Else
-    /// it expires while the third copy is still on its way.
+    /// Returns whether resending the first unacknowledged segment restarts the retransmission timer (RFC 6675 §6 allows it).
+    /// Otherwise the timer may expire while the retransmission is still on its way.
     fn rearms_timer(&self) -> bool {
         false
     }
 
-    /// Computes what plain ACKs leave open, the probe's deadline among it, before anything else happens.
+    /// Computes the probe's deadline and other state that plain ACKs have left uncomputed.
     fn settle_plain_acks(&mut self, _core: &Core, _rto_deadline: Time) {}
 
-    /// The policy's own timer, where the retransmission timer expires at `rto_deadline`.
+    /// When the policy's own timer expires, given when the retransmission timer does.
     fn deadline(&self, _core: &Core, _rto_deadline: Time) -> Time {
         Time::NEVER
     }
 
-    /// No probe that a plain ACK put off at that time leaves before, but for the retransmission timer's sake.
+    /// A lower bound for when a probe leaves that a plain ACK put off at `put_off_at`, the retransmission timer aside.
     fn earliest_probe(&self, _rtt: &RttEstimator, _put_off_at: Time) -> Time {
         Time::NEVER
     }
@@ -99,22 +99,23 @@ pub trait LossRecovery: Send {
     fn handle_timeout(&mut self, _core: &mut Core, _now: Time) {}
 }
 
-/// Does the policy read SACK blocks? The others count duplicate ACKs: with both, what has left the network would be
-/// counted twice.
+/// Returns whether the policy reads SACK blocks. The others count duplicate ACKs; with both, segments that have left the
+/// network would be counted twice.
 pub fn reads_sack(config: &TcpConfig) -> bool {
     matches!(config.recovery, Recovery::Sack | Recovery::RackTlp)
 }
 
-/// Linux without SACK: each duplicate ACK stands for a segment that has arrived and left the pipe.
+/// Returns whether, as in Linux without SACK, each duplicate ACK stands for a segment that has arrived and left the pipe.
 pub fn emulates_sack(config: &TcpConfig, has_sack: bool) -> bool {
     let is_newreno = matches!(config.recovery, Recovery::Newreno | Recovery::Sack | Recovery::RackTlp);
     let has_window = config.congestion_control != unlimited::SPEC.name;
     !has_sack && is_newreno && has_window && config.windows == WindowRules::Linux
 }
 
-/// The policy that a connection has. It is called several times a segment, so the compiler is to see what is called.
+/// A connection's policy. It is called several times a segment, so that an enum, whose calls can be inlined, beats a trait
+/// object.
 pub enum Policy {
-    /// Boxed, as it is far larger than the others.
+    /// Boxed, because it is far larger than the others.
     Rack(Box<rack::Rack>),
     ErrorControl(error_control::ErrorControl),
     Tahoe(tahoe::Tahoe),
@@ -141,7 +142,7 @@ macro_rules! whichever {
 }
 
 impl Policy {
-    /// Fetches ahead what is boxed.
+    /// Prefetches the boxed policy.
     #[inline]
     pub fn prefetch(&self) {
         if let Policy::Rack(rack) = self {
@@ -237,7 +238,7 @@ impl LossRecovery for Policy {
 pub fn build(config: &TcpConfig, has_sack: bool) -> Policy {
     match config.recovery {
         Recovery::RackTlp if has_sack => Policy::Rack(Box::new(rack::Rack::new(config))),
-        // Without a window to reduce, all that the others do beside finding losses has no sense.
+        // Without a window to reduce, only finding losses is left to do.
         _ if config.congestion_control == unlimited::SPEC.name => {
             Policy::ErrorControl(error_control::ErrorControl::default())
         }
@@ -250,8 +251,8 @@ pub fn build(config: &TcpConfig, has_sack: bool) -> Policy {
     }
 }
 
-/// Is this the ACK on which duplicate ACKs mean a loss, and has what they speak of not been repaired already
-/// (RFC 6582 §3.2 step 2: the ACK must cover more than "recover")?
+/// Returns whether this duplicate ACK is the one that means a loss, and the loss is a new one (RFC 6582 §3.2 step 2: the ACK
+/// must cover more than "recover").
 fn is_loss_by_duplicates(core: &Core, ack: &AckSummary) -> bool {
     ack.is_duplicate && core.duplicates.is_at_threshold() && is_beyond_recover(core)
 }
@@ -260,7 +261,7 @@ fn is_beyond_recover(core: &Core) -> bool {
     core.una() > core.recover()
 }
 
-/// Without limited transmit, what is known to have left the network makes no room before recovery begins.
+/// Without limited transmit, data that is known to have left the network makes no room before recovery begins.
 fn hold_back(core: &mut Core) {
     core.inflation.hold_back(core.board.sacked() + core.board.announced());
 }

@@ -1,5 +1,5 @@
-//! NewReno (RFC 6582) as in Linux: duplicate ACKs stand for SACKed segments, so that the window is not inflated and proportional
-//! rate reduction says when a hole is resent.
+//! NewReno (RFC 6582) as in Linux: duplicate ACKs stand for SACKed segments, so that the window is not inflated, and
+//! proportional rate reduction decides when a hole is resent.
 
 use super::{LossRecovery, hold_back};
 use crate::tcp::ack_summary::AckSummary;
@@ -10,7 +10,7 @@ pub struct NewRenoLinux;
 
 impl LossRecovery for NewRenoLinux {
     fn on_ack(&mut self, core: &mut Core, ack: &AckSummary) {
-        // RFC 6582 §3.2 step 2: an episode is held until more than "recover" is acknowledged.
+        // RFC 6582 §3.2 step 2: an episode lasts until more than "recover" is acknowledged.
         if core.phase() != Phase::Open && core.una() > core.recover() {
             core.leave_episode(ack.now);
         }
@@ -18,7 +18,7 @@ impl LossRecovery for NewRenoLinux {
         match core.phase() {
             Phase::Open => watch(core, ack),
             Phase::Recovery if is_partial => core.mark_first_lost(),
-            // Duplicate ACKs that are still to come are not for the next hole.
+            // What duplicate ACKs have announced does not carry over to the next hole.
             Phase::Recovery | Phase::Loss if ack.acked > 0 => core.board.forget_announced(),
             Phase::Recovery | Phase::Loss => {}
         }

@@ -1,4 +1,4 @@
-//! RACK-TLP (RFC 8985): a segment is lost when one sent sufficiently later has arrived; a probe finds losses at the
+//! RACK-TLP (RFC 8985): a segment is lost if one that was sent sufficiently later has arrived; a probe finds losses at the
 //! tail.
 
 use super::{LossRecovery, hold_back};
@@ -17,26 +17,26 @@ const DELAYED_ACK: Dur = Dur::from_millis(200);
 
 pub struct Rack {
     dupack_threshold: u32,
-    /// The reordering timer takes at least so long. Linux: TCP_TIMEOUT_MIN_US.
+    /// The shortest period of the reordering timer. Linux: TCP_TIMEOUT_MIN_US.
     least_timer: Dur,
     is_linuxs: bool,
-    /// Send time and end of the most recently sent segment that has arrived (RACK.xmit_ts, RACK.end_seq).
+    /// Send time and end of the segment sent last among those that have arrived (RACK.xmit_ts, RACK.end_seq).
     newest: (Time, u64),
-    /// RACK.rtt, and the place of the segment that gave it.
+    /// RACK.rtt, and the place in sending order of the segment that gave it.
     rtt: Dur,
     timed: Place,
-    /// When the last plain ACK came, if nothing but `timed` has followed from it so far.
+    /// When the last plain ACK arrived, if it has only updated `timed` so far.
     timed_at: Time,
     min_rtt: Dur,
     /// RACK.fack
     highest_delivered: u64,
-    /// The same with the ACK that is being looked at.
+    /// RACK.fack with the ACK that is being processed.
     highest_told: u64,
     has_reordering: bool,
     window: ReorderWindow,
-    /// Originals with lower numbers have been judged: arrived, or marked lost.
+    /// Originals with lower numbers have arrived or been marked lost.
     judged: u64,
-    /// Retransmissions in the order in which they left: send time and the segment's number.
+    /// Retransmissions in the order in which they left: send time and number of the segment.
     resent: VecDeque<(Time, u64)>,
     reorder_deadline: Time,
     probe: Probe,
@@ -52,10 +52,10 @@ struct ReorderWindow {
 /// Tail loss probe (RFC 8985 §7).
 struct Probe {
     deadline: Time,
-    /// When it was last put off, and whether by sending, if the deadline has not been computed since.
+    /// When the probe was last put off, and whether by sending, if its deadline has not been computed since.
     put_off_at: Time,
     by_sending: bool,
-    /// TLP.end_seq and TLP.is_retrans of the probe that is out.
+    /// TLP.end_seq and TLP.is_retrans of the outstanding probe.
     out: Option<(u64, bool)>,
     is_being_sent: bool,
 }
@@ -69,7 +69,7 @@ impl Probe {
         is_being_sent: false,
     };
 
-    /// When it leaves, with the retransmission timer at `rto_deadline`.
+    /// When the probe leaves, if the retransmission timer expires at `rto_deadline`.
     #[inline(always)]
     fn deadline(&self, core: &Core, rto_deadline: Time) -> Time {
         match self.put_off_at.is_never() {
@@ -89,7 +89,7 @@ impl Probe {
     }
 }
 
-/// Where a segment stands among those that leave: of one moment, retransmissions come first.
+/// A segment's place in sending order. Of the segments sent at one time, retransmissions come first.
 type Place = (Time, bool, u64);
 
 fn place(sent: &Sent) -> Place {
@@ -119,8 +119,8 @@ impl Rack {
         }
     }
 
-    /// RFC 8985 §6.2 step 4: none while duplicates alone show a loss, else a quarter of the minimum RTT, more if DSACKs
-    /// report spurious retransmissions.
+    /// RFC 8985 §6.2 step 4: zero without reordering, in recovery or after DupThresh SACKed segments; else a quarter of the
+    /// minimum RTT, and more if DSACKs report spurious retransmissions.
     fn reorder_window(&self, core: &Core) -> Dur {
         let shows_loss = core.phase() != Phase::Open || core.board.sacked_segments() >= self.dupack_threshold;
         if !self.has_reordering && shows_loss {
@@ -129,7 +129,7 @@ impl Rack {
         (core.rtt.min() / 4 * u64::from(self.window.multiplier)).min(core.rtt.srtt())
     }
 
-    /// What plain ACKs leave open.
+    /// Updates the state that plain ACKs have left uncomputed.
     #[inline(never)]
     fn settle_timed(&mut self, core: &Core) {
         let (newest_at, _, end) = self.timed;
@@ -154,8 +154,9 @@ impl Rack {
         }
     }
 
-    /// RFC 8985 §6.2 step 5. Originals leave in sequence order and retransmissions in the order of `resent`, so each
-    /// list is judged from its oldest on, up to the first segment that still has time.
+    /// RFC 8985 §6.2 step 5. Originals leave in sequence order and retransmissions in the order of `resent`, so that each
+    /// list is judged from its oldest segment on, up to the first one that still has time. Returns whether a segment was
+    /// lost.
     fn detect(&mut self, core: &mut Core, now: Time) -> bool {
         let patience = self.rtt + self.reorder_window(core);
         let lost_before = core.sampler.lost;
@@ -165,7 +166,8 @@ impl Rack {
         core.sampler.lost > lost_before
     }
 
-    /// May it still arrive? On a real clock, what left behind the timed segment in one burst has been out for less than RACK.rtt.
+    /// Returns whether the segment may still arrive. On a real clock, segments that left after the timed one in its burst
+    /// have been out for less than RACK.rtt.
     fn has_time(&self, sent: &Sent, patience: Dur, now: Time) -> bool {
         let due = sent.sent_at + patience;
         due > now || (due == now && self.is_linuxs && place(sent) > self.timed)
@@ -206,8 +208,9 @@ impl Rack {
         Time::NEVER
     }
 
-    /// A segment was sent before one that has arrived. Returns until when it has time; never: it has none, and is lost.
-    // Not inlined, for it is seldom called, from loops that are entered with each ACK.
+    /// Judges a segment that was sent before one that has arrived. Returns until when it has time; [`Time::NEVER`] if it is
+    /// lost.
+    // Not inlined, because it is seldom called, from loops that are entered with each ACK.
     #[inline(never)]
     fn judge(&self, core: &mut Core, index: usize, now: Time, patience: Dur) -> Time {
         match core.board.get(index) {
@@ -221,8 +224,8 @@ impl Rack {
         }
     }
 
-    /// Is anything that was found lost still outstanding? When an episode ends it was sent in the next window, whose losses
-    /// are another sign of congestion (RFC 5681 §4.3).
+    /// Returns whether a segment that was found lost is still outstanding. If so when an episode ends, it belongs to the
+    /// next window, whose losses are another sign of congestion (RFC 5681 §4.3).
     fn is_repairing(&self, core: &Core) -> bool {
         core.board.lost() > 0
             || self.resent.iter().any(|&(sent_at, number)| under_way(core, sent_at, number).is_some())
@@ -232,7 +235,7 @@ impl Rack {
     fn note_repair(&mut self, core: &Core, now: Time, sent: &Sent, number: u64) {
         if sent.is_resent {
             self.resent.push_back((now, number));
-            // Of segments resent again and again to a silent peer, the last time is all that counts.
+            // Of a segment that is resent again and again to a silent peer, only the last transmission counts.
             if self.resent.len() > 2 * core.board.len() {
                 self.resent.retain(|&(sent_at, number)| under_way(core, sent_at, number).is_some());
             }
@@ -259,8 +262,8 @@ impl Rack {
     }
 }
 
-/// The segment with this number, or the first one if that has been acknowledged, if its retransmission of `sent_at` is its
-/// last and nothing has been heard of it.
+/// The segment with this number, if it is in flight and was last resent at `sent_at`. If it has been acknowledged, the first
+/// segment is looked at instead.
 fn under_way(core: &Core, sent_at: Time, number: u64) -> Option<Sent> {
     let sent = core.board.get(core.board.index_of(number))?;
     (sent.is_resent && sent.sent_at == sent_at && sent.fate == Fate::InFlight).then_some(sent)
@@ -280,8 +283,8 @@ impl LossRecovery for Rack {
     fn on_delivered(&mut self, now: Time, run: &Run, echo: Option<u32>) {
         let rtt = now.since(run.newest_at);
         if run.is_resent {
-            // RFC 8985 §6.2 step 2: an ACK that comes too soon, or echoes an older timestamp, is the original's. Linux knows that
-            // a SACK above a gap echoes what came before the gap, and looks at the time alone.
+            // RFC 8985 §6.2 step 2: an ACK that comes too soon, or echoes an older timestamp, answers the original. Linux
+            // looks at the time alone, because a SACK above a gap echoes a timestamp from before the gap.
             let is_originals = !self.is_linuxs
                 && echo.is_some_and(|echo| (echo.wrapping_sub(timestamp(run.newest_at)) as i32) < 0);
             if is_originals || rtt < self.min_rtt {
@@ -315,7 +318,7 @@ impl LossRecovery for Rack {
         }
     }
 
-    /// What is out was sent after all that has arrived, so that none of it is late.
+    /// All outstanding segments were sent after those that have arrived, so that none is late.
     #[inline]
     fn on_plain_ack(&mut self, now: Time, acked: &TakenOff) {
         self.timed = (acked.newest_at, true, acked.end);
@@ -342,7 +345,7 @@ impl LossRecovery for Rack {
         }
     }
 
-    /// RFC 8985 §6.3: what was sent less than a round trip ago may still arrive.
+    /// RFC 8985 §6.3: segments sent less than RACK.rtt ago may still arrive.
     fn mark_timed_out(&mut self, core: &mut Core, index: usize, now: Time) -> u64 {
         core.mark_lost(index);
         for index in index + 1..core.board.index_at(core.recover()) {
@@ -404,7 +407,7 @@ impl LossRecovery for Rack {
         self.reorder_deadline.min(self.probe.deadline(core, rto_deadline))
     }
 
-    // RFC 8985 §7.2: it waits for two round trips, or for the retransmission timer that began with the oldest segment.
+    // RFC 8985 §7.2: a probe waits for two round trips, unless the retransmission timer expires before.
     #[inline(always)]
     fn earliest_probe(&self, rtt: &RttEstimator, put_off_at: Time) -> Time {
         put_off_at + rtt.srtt() * 2

@@ -1,4 +1,4 @@
-//! Reno: fast retransmit and fast recovery with an inflated window, over at the first ACK of new data
+//! Reno: fast retransmit and fast recovery with an inflated window, which ends with the first ACK of new data
 //! (RFC 5681 §3.2 without RFC 6582).
 
 use super::{LossRecovery, is_loss_by_duplicates};

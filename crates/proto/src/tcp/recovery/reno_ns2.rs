@@ -1,7 +1,6 @@
-//! Reno as ns-2 had it with `bugfix_` on (tcp-reno.cc, revisions 1.17 of 1997 to 1.41 of 2004): "recover" keeps duplicate
-//! ACKs from meaning a loss after a timeout only. After a fast retransmit they may mean one again, within the same
-//! window of data, as in the Reno of Fall and Floyd 1996. After a timeout they resend nothing, but still inflate the
-//! window.
+//! Reno as in ns-2 with `bugfix_` on (tcp-reno.cc, revisions 1.17 of 1997 to 1.41 of 2004): only after a timeout does
+//! "recover" keep duplicate ACKs from meaning a loss; they resend nothing then, but still inflate the window. After a fast
+//! retransmit they may mean another loss in the same window of data, as in the Reno of Fall and Floyd 1996.
 
 use super::reno::fast_retransmit;
 use super::{LossRecovery, is_beyond_recover};
@@ -10,7 +9,7 @@ use crate::tcp::core::{Core, Phase};
 
 #[derive(Default)]
 pub struct RenoNs2 {
-    /// The last reduction was a timeout's.
+    /// The last reduction followed a timeout.
     has_timed_out: bool,
 }
 

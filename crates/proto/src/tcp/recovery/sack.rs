@@ -7,7 +7,7 @@ use crate::tcp::scoreboard::Fate;
 
 #[derive(Default)]
 pub struct Sack {
-    /// Segments below have been judged in this episode.
+    /// Segments below this position have been judged in this episode.
     judged: u64,
     /// The rescue retransmission of this episode has been used (RFC 6675 §4 NextSeg (4)).
     has_rescued: bool,
@@ -25,7 +25,7 @@ impl LossRecovery for Sack {
         }
     }
 
-    /// RFC 6675 §4 NextSeg (3): what is neither SACKed nor known to be lost, below the highest SACK; then (4): once an
+    /// RFC 6675 §4 NextSeg (3): the next segment below the highest SACK that is neither SACKed nor lost; then (4): once an
     /// episode, the last outstanding segment.
     fn speculate(&mut self, core: &mut Core) {
         let mut index = core.board.index_at(self.judged);
@@ -44,7 +44,7 @@ impl LossRecovery for Sack {
 }
 
 impl Sack {
-    /// RFC 6675 §5: enter on DupThresh duplicates, or as soon as the first segment is lost by IsLost.
+    /// RFC 6675 §5: enters recovery on DupThresh duplicates, or as soon as IsLost holds for the first segment.
     fn watch(&mut self, core: &mut Core, ack: &AckSummary) {
         hold_back(core);
         if core.board.sacked() == 0 && !ack.is_duplicate {
@@ -53,7 +53,7 @@ impl Sack {
         let lost_below = lost_below(core);
         let by_duplicates = ack.is_duplicate && core.duplicates.are_enough();
         if !is_beyond_recover(core) || !(by_duplicates || lost_below > core.una()) {
-            // Step 3: SACK makes room in the pipe by itself; without it the window is widened.
+            // Step 3: SACKed data makes room in the pipe by itself; without any, the window is widened.
             if ack.is_duplicate && core.board.sacked() == 0 {
                 core.inflation.limited_transmit(core.duplicates.count(), core.mss());
             }
@@ -66,7 +66,7 @@ impl Sack {
         core.enter_recovery(ack.now);
     }
 
-    /// RFC 6675 §4 IsLost: marks every segment that enough SACKed data lies above.
+    /// RFC 6675 §4 IsLost: marks every segment lost above which enough data is SACKed.
     fn judge(&mut self, core: &mut Core) {
         let below = lost_below(core);
         let mut index = core.board.index_at(self.judged);
@@ -80,8 +80,8 @@ impl Sack {
     }
 }
 
-/// The position below which what is not SACKed is lost: more than (DupThresh − 1)·SMSS bytes, or DupThresh separate
-/// ranges, are SACKed above.
+/// The position below which segments that are not SACKed are lost: more than (DupThresh − 1)·SMSS bytes, or DupThresh
+/// separate ranges, are SACKed above.
 pub(super) fn lost_below(core: &Core) -> u64 {
     let threshold = core.duplicates.threshold();
     let (mut bytes, mut ranges, mut in_range) = (0, 0, false);

@@ -1,4 +1,4 @@
-//! Tahoe: the third duplicate ACK begins slow start from one segment, with everything outstanding resent.
+//! Tahoe: the third duplicate ACK begins slow start from one segment, and everything outstanding is resent.
 
 use super::{LossRecovery, is_loss_by_duplicates};
 use crate::tcp::ack_summary::AckSummary;
