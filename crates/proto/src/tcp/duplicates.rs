@@ -3,7 +3,7 @@
 #[derive(Debug)]
 pub struct Duplicates {
     count: u32,
-    /// DupThresh: so many mean a loss.
+    /// DupThresh: how many mean a loss.
     threshold: u32,
     /// The last one reports that the missing segment was corrupted (ELN).
     is_corruption: bool,

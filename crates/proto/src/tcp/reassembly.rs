@@ -49,7 +49,7 @@ impl Reassembly {
         self.above.as_ref().is_some_and(|above| !above.ranges.is_empty() || above.duplicate.is_some())
     }
 
-    /// Has the next ACK report `range` as a duplicate (RFC 2883).
+    /// Notes a duplicate for the next ACK to report (RFC 2883).
     pub fn note_duplicate(&mut self, range: (u64, u64)) {
         self.above.get_or_insert_default().duplicate = Some(range);
     }
@@ -123,7 +123,7 @@ impl Reassembly {
     }
 }
 
-/// What lies behind a gap.
+/// The data behind the first gap.
 #[derive(Debug, Default)]
 struct Above {
     /// In order, disjoint, not touching, all above RCV.NXT. Mostly holes open at the far end and close at the near one.

@@ -285,7 +285,7 @@ impl Receiver {
         }
     }
 
-    /// A retransmission of known data has arrived: its ACK was most likely lost, so that another leaves at once (RFC 5681 §4.2).
+    /// Known data has arrived again: most likely its ACK was lost, so that another one leaves at once (RFC 5681 §4.2).
     #[cold]
     pub fn on_repeated(&mut self, segment: &Header) {
         let Some(start) = self.position(segment) else { return };

@@ -241,7 +241,7 @@ impl Connection {
     }
 
     /// The header that all segments of a burst share. Only for a burst that [continues](Connection::continues).
-    // Does what `data_segment` does for new data without CWR.
+    // As `data_segment` for new data without CWR.
     #[inline(always)]
     pub fn open_burst(&mut self, now: Time) -> Header {
         let mut header = self.header(now, 0, Flags::ACK);

@@ -1,4 +1,4 @@
-//! What has been sent and not yet cumulatively acknowledged, segment by segment.
+//! The segments that have been sent and not yet cumulatively acknowledged.
 //!
 //! Positions are 64-bit: the SYN stands at 0, the first byte of data at 1, the FIN after the last byte.
 
@@ -13,7 +13,7 @@ use airtcp_wire::{SackBlocks, Seq, Time};
 use sent::Kept;
 use std::mem::offset_of;
 
-/// A block is searched for among so many segments behind the last one, before the whole board is searched.
+/// How many segments beyond the last SACKed one are searched for a block's start, before the whole board is.
 const NEAR: usize = 4;
 
 /// Adjacent segments of one fate, each sent once and in this order; or a single segment that was resent.
@@ -43,7 +43,7 @@ impl Run {
 struct Seen {
     /// Segments that these cover are marked already.
     blocks: [(u64, u64); 4],
-    /// The blocks as the ACK had them, if all of them are in `blocks`, and what it acknowledged.
+    /// The blocks as the ACK had them, if all of them are in `blocks`, and the position that the ACK acknowledged.
     told: SackBlocks,
     at: u64,
 }
@@ -63,11 +63,11 @@ pub struct TakenOff {
 #[derive(Debug, Default)]
 #[repr(C)]
 pub struct Scoreboard {
-    /// One per segment if the controller reads rate samples, else none.
+    /// One entry per segment if the controller reads rate samples; otherwise empty.
     stamps: Ring<Stamps>,
-    /// Of the last ACK, if any had blocks.
+    /// What the last ACK with SACK blocks reported, if there was one.
     seen: Option<Box<Seen>>,
-    /// No lost segment has a lower number.
+    /// No segment with a lower number is marked lost.
     next_lost: u64,
     /// One more than the number of the segment that was SACKed last: the next block most likely continues there.
     next_sacked: u64,
@@ -78,12 +78,12 @@ pub struct Scoreboard {
     sacked_segments: u32,
     /// Outstanding segments that were sent more than once.
     resent_segments: u32,
-    /// What duplicate ACKs announce has left the pipe: Linux's stand-in for SACK.
+    /// Segments that duplicate ACKs announce have left the pipe: Linux's stand-in for SACK.
     pub emulates_sack: bool,
     /// Bytes, in full segments, that duplicate ACKs have announced and no cumulative ACK has covered since.
     announced: u64,
     in_flight: u64,
-    /// Segments ever taken off, which is the number of the first one still out.
+    /// Segments ever taken off, which is the number of the first outstanding one.
     taken_off: u64,
     segments: Ring<Kept>,
     /// SND.UNA, where the first segment begins.
@@ -91,7 +91,7 @@ pub struct Scoreboard {
 }
 
 impl Scoreboard {
-    /// Offset of SND.UNA, the only field that is touched where nothing is sent.
+    /// Offset of SND.UNA, the only field that is touched while nothing is sent.
     pub const UNA: usize = offset_of!(Scoreboard, una);
 
     /// SND.UNA
@@ -100,20 +100,20 @@ impl Scoreboard {
         self.una
     }
 
-    /// With an empty board, something that was never on it is acknowledged, up to `end`.
+    /// With an empty board, an ACK up to `end` covers what was never on it.
     pub fn skip_to(&mut self, end: u64) {
         debug_assert!(self.is_empty());
         self.una = end;
     }
 
-    /// Fetches the segment that is acknowledged next, and the place of the next new one.
+    /// Prefetches the segment that is acknowledged next, and the place of the next new one.
     #[inline]
     pub fn prefetch(&self) {
         let ends = [self.segments.front(), self.segments.back()];
         ends.into_iter().flatten().for_each(prefetch);
     }
 
-    /// A new segment behind all others. If stamps are kept, its own are to be [pushed](Scoreboard::push_stamps), too.
+    /// Adds a new segment after all others. If stamps are kept, its own are to be [pushed](Scoreboard::push_stamps), too.
     #[inline(always)]
     pub fn push(&mut self, sent: Sent) {
         debug_assert_eq!(self.last().map_or(self.una, |last| last.end), sent.start);
@@ -125,14 +125,14 @@ impl Scoreboard {
         self.stamps.push_back(stamps);
     }
 
-    /// Stamps are kept from now on: what is out was sent before anything was delivered.
+    /// Keeps stamps from now on. Segments that are outstanding were sent before anything was delivered.
     pub fn keep_stamps(&mut self) {
         let unread = |sent: &Kept| Stamps::new(sent.sent_at);
         self.stamps = Ring::default();
         self.segments.iter().map(unread).for_each(|stamps| self.stamps.push_back(stamps));
     }
 
-    /// Gives memory back, if much more was outstanding than is now.
+    /// Gives memory back if much more was outstanding before.
     pub fn shrink(&mut self) {
         self.segments.shrink();
         self.stamps.shrink();
@@ -179,8 +179,8 @@ impl Scoreboard {
         Some(run)
     }
 
-    /// Takes what is below `ack` off the board, and passes each run and the stamps of its last segment to `each`. A segment that
-    /// is acknowledged in part stays with its rest.
+    /// Takes the segments below `ack` off the board, and passes each run and the stamps of its last segment to `each`. The
+    /// rest of a segment that is acknowledged in part stays.
     #[inline]
     pub fn acknowledge(&mut self, ack: u64, mut each: impl FnMut(&Run, Option<&Stamps>)) {
         while let Some(run) = self.run(0, ack) {
@@ -197,9 +197,9 @@ impl Scoreboard {
         }
     }
 
-    /// [`acknowledge`](Scoreboard::acknowledge) where everything outstanding [was sent once and is in
-    /// flight](Scoreboard::is_plain). Passes only what has stamps to `tell`. Returns `None`, with nothing changed, if `ack` lies
-    /// within the first segment.
+    /// [`acknowledge`](Scoreboard::acknowledge) if every outstanding segment [was sent once and is in
+    /// flight](Scoreboard::is_plain). Calls `tell` only if stamps are kept. Returns `None`, with nothing changed, if `ack`
+    /// lies within the first segment.
     #[inline(always)]
     pub fn acknowledge_plain(&mut self, ack: u64, tell: impl FnOnce(&TakenOff, &Stamps)) -> Option<TakenOff> {
         let (start, oldest_at) = (self.una, self.oldest_at()?);
@@ -244,8 +244,8 @@ impl Scoreboard {
         }
     }
 
-    /// The first block of an ACK of `at`, if nothing but that block's right edge differs from the last ACK's blocks. Then
-    /// [`sack`](Scoreboard::sack) needs no other.
+    /// The first block of an ACK of `at`, if only its right edge differs from the last ACK's blocks. Then
+    /// [`sack`](Scoreboard::sack) needs no other block.
     #[inline(always)]
     pub fn grown_block(&mut self, at: u64, sack: &SackBlocks) -> Option<(Seq, Seq)> {
         let seen = self.seen.as_mut().filter(|seen| seen.at == at)?;
@@ -254,14 +254,14 @@ impl Scoreboard {
         Some(grown)
     }
 
-    /// [`sack`](Scoreboard::sack) is about to get all of these blocks of an ACK of `at`, or, with `None`, not all.
+    /// Notes the blocks of an ACK of `at` if [`sack`](Scoreboard::sack) is about to get all of them; `None` if it is not.
     pub fn note_told(&mut self, at: u64, sack: Option<&SackBlocks>) {
         let seen = self.seen.get_or_insert_default();
         (seen.told, seen.at) = (sack.copied().unwrap_or_default(), at);
     }
 
-    /// Marks what `blocks` (at most four) cover as SACKed, and passes each run for which that is new to `each`, with the stamps
-    /// of its last segment.
+    /// Marks the segments that `blocks` (at most four) cover SACKed, and passes each newly SACKed run to `each`, with the
+    /// stamps of its last segment.
     pub fn sack(&mut self, blocks: &[(u64, u64)], mut each: impl FnMut(&Run, Option<&Stamps>)) {
         let told = &mut self.seen.get_or_insert_default().blocks;
         match growth(told, blocks) {
@@ -271,7 +271,7 @@ impl Scoreboard {
         }
     }
 
-    /// [`sack`](Scoreboard::sack) if more than the first block may be new.
+    /// [`sack`](Scoreboard::sack) if more than the first block may have changed.
     fn sack_others(&mut self, blocks: &[(u64, u64)], each: &mut impl FnMut(&Run, Option<&Stamps>)) {
         let told = &mut self.seen.get_or_insert_default().blocks;
         let seen = *told;
@@ -301,7 +301,7 @@ impl Scoreboard {
         each: &mut impl FnMut(&Run, Option<&Stamps>),
     ) {
         let mut index = self.index_above(from);
-        // Of a segment that begins before the block, not all has arrived.
+        // A segment that begins before the block has not arrived entirely.
         index += usize::from(self.get(index).is_some_and(|sent| sent.start < left));
         let mut end = left;
         while end < right
@@ -334,8 +334,8 @@ impl Scoreboard {
         (next..next + NEAR).find(is_there).unwrap_or_else(|| self.count_below(position))
     }
 
-    /// A duplicate ACK without SACK announces a segment of `mss` bytes, of those that are out beside the hole. Returns the
-    /// bytes that are news.
+    /// A duplicate ACK without SACK announces that a segment of `mss` bytes has arrived, but never the hole itself. Returns
+    /// the newly announced bytes.
     pub fn announce(&mut self, mss: u64) -> u64 {
         let holes = self.lost.div_ceil(mss).max(1);
         let limit = (self.segments.len() as u64).saturating_sub(holes) * mss;
@@ -344,7 +344,7 @@ impl Scoreboard {
         news
     }
 
-    /// A cumulative ACK of `acked` bytes over a hole of one segment: returns how many of them were announced before.
+    /// A cumulative ACK covers `acked` bytes, among them a hole of one segment. Returns how many of them had been announced.
     pub fn tell_announced(&mut self, acked: u64, mss: u64) -> u64 {
         let known = self.announced.min((acked.div_ceil(mss).max(1) - 1) * mss);
         self.announced -= known;
@@ -359,13 +359,13 @@ impl Scoreboard {
         self.announced
     }
 
-    /// Each segment has a number, in the order in which they were first sent.
+    /// The number of the segment at `index`. Segments are numbered in the order in which they were first sent.
     #[inline]
     pub fn number(&self, index: usize) -> u64 {
         self.taken_off + index as u64
     }
 
-    /// That of the last one.
+    /// The number of the last segment.
     #[inline]
     pub fn last_number(&self) -> u64 {
         self.number(self.segments.len()) - 1
@@ -391,7 +391,7 @@ impl Scoreboard {
         self.segments.partition_point(|sent| sent.end(self.una) <= position)
     }
 
-    /// Where the segment at `index` begins.
+    /// The position at which the segment at `index` begins.
     #[inline(always)]
     fn start(&self, index: usize) -> u64 {
         let before = index.checked_sub(1).and_then(|before| self.segments.get(before));
@@ -425,7 +425,7 @@ impl Scoreboard {
         self.get(self.len().checked_sub(1)?)
     }
 
-    /// Deems a segment in flight lost; others are left alone. Returns its bytes, 0 if it was not in flight.
+    /// Marks the segment at `index` lost if it is in flight. Returns its bytes, 0 if it was not in flight.
     pub fn mark_lost(&mut self, index: usize) -> u64 {
         let Some(sent) = self.get(index).filter(|sent| sent.fate == Fate::InFlight) else { return 0 };
         self.segments.get_mut(index).into_iter().for_each(|sent| sent.fate = Fate::Lost);
@@ -436,12 +436,12 @@ impl Scoreboard {
         sent.bytes()
     }
 
-    /// Deems everything in flight from the segment at `index` up to `position` lost; returns how many bytes that were.
+    /// Marks everything in flight lost from the segment at `index` up to `position`. Returns how many bytes that were.
     pub fn mark_lost_between(&mut self, index: usize, position: u64) -> u64 {
         (index..self.index_at(position)).map(|index| self.mark_lost(index)).sum()
     }
 
-    /// Takes back every verdict of loss that has not led to a retransmission.
+    /// Marks lost segments that have not been resent as in flight again.
     pub fn unmark_lost(&mut self) {
         self.segments.update(|sent| {
             if sent.fate == Fate::Lost {
@@ -452,7 +452,7 @@ impl Scoreboard {
         self.lost = 0;
     }
 
-    /// The first lost segment: what is resent next.
+    /// The index of the first lost segment, which is resent next.
     #[inline]
     pub fn first_lost(&mut self) -> Option<usize> {
         if self.lost == 0 { None } else { self.find_first_lost() }
@@ -467,7 +467,7 @@ impl Scoreboard {
         Some(index)
     }
 
-    /// The segment at `index` is resent, with these stamps if they are kept: it is in flight again.
+    /// The segment at `index` is resent and in flight again. `stamps` are its new ones, if stamps are kept.
     pub fn resend(&mut self, now: Time, index: usize, stamps: Option<Stamps>) {
         let Some(sent) = self.get(index) else { return };
         if let Some(sent) = self.segments.get_mut(index) {
@@ -515,7 +515,7 @@ impl Scoreboard {
         self.high_sacked
     }
 
-    /// Is everything that is out on its way for the first time, as far as is known?
+    /// Returns whether every outstanding segment was sent once and is in flight, and duplicate ACKs have announced nothing.
     pub fn is_plain(&self) -> bool {
         self.lost == 0 && self.sacked == 0 && self.resent_segments == 0 && self.announced == 0
     }
@@ -544,8 +544,8 @@ impl Scoreboard {
     }
 }
 
-/// Most often the first block has grown, and the others are what was told before: then what is told now, which is noted, and up to
-/// where that was known.
+/// Mostly the first block has grown, and the others are as before. If so, notes that, and returns the block and its right
+/// edge before. `None` otherwise.
 #[inline]
 fn growth(told: &mut [(u64, u64)], blocks: &[(u64, u64)]) -> Option<(u64, u64, u64)> {
     let ([(left, right), others @ ..], [grown, known @ ..]) = (blocks, told) else { return None };
@@ -586,7 +586,7 @@ mod tests {
         ]
     }
 
-    /// draft-ietf-ccwg-bbr §4.1.3.5.1: what duplicate ACKs announce is delivered when they come, and counts once.
+    /// draft-ietf-ccwg-bbr §4.1.3.5.1: what duplicate ACKs announce counts as delivered when they arrive, and only once.
     #[test]
     fn duplicate_acks_announce_deliveries_that_the_cumulative_ack_repeats() {
         let mut board = Scoreboard { emulates_sack: true, ..Scoreboard::default() };
@@ -600,7 +600,7 @@ mod tests {
     }
 
     proptest! {
-        /// Where nothing was lost, the short way takes off what the general one does, of segments of any length.
+        /// Where nothing was lost, `acknowledge_plain` does what `acknowledge` does, for segments of any length.
         #[test]
         fn a_plain_ack_takes_off_the_same(
             lengths in prop::collection::vec(1u64..4, 1..40),
@@ -640,7 +640,7 @@ mod tests {
     }
 
     proptest! {
-        /// Totals agree with the segments after any sequence of operations, and what is SACKed is never resent.
+        /// Totals agree with the segments after any sequence of operations, and SACKed segments are never resent.
         #[test]
         fn totals_agree(ops in prop::collection::vec(op(), 1..120)) {
             let mut board = Scoreboard::default();
@@ -660,7 +660,7 @@ mod tests {
                     }
                     Op::Sack(l, n) => {
                         let block = ((una + l).min(nxt), (una + l + n).min(nxt));
-                        // As on the wire: the newest first, and what an ACK has covered is reported no more.
+                        // As on the wire: the newest block comes first, and acknowledged ones are reported no more.
                         blocks.retain(|old| old.0 > una && *old != block);
                         blocks.insert(0, block);
                         blocks.truncate(3);

@@ -1,4 +1,4 @@
-//! One outstanding segment: as others see it, and as the scoreboard keeps it.
+//! An outstanding segment, as others see it and as the scoreboard keeps it.
 
 use airtcp_wire::Time;
 
@@ -6,12 +6,12 @@ use airtcp_wire::Time;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[repr(u8)]
 pub enum Fate {
-    /// On its way; counts in the pipe.
+    /// On its way: counts in the pipe.
     #[default]
     InFlight,
     /// Deemed lost, waiting to be resent.
     Lost,
-    /// Arrived, by SACK.
+    /// Arrived, as SACK has reported.
     Sacked,
 }
 
@@ -20,7 +20,7 @@ pub enum Fate {
 pub struct Sent {
     pub start: u64,
     pub end: u64,
-    /// Last transmission.
+    /// When it was last sent.
     pub sent_at: Time,
     pub fate: Fate,
     pub is_resent: bool,
@@ -41,11 +41,11 @@ impl Sent {
     }
 }
 
-/// A segment in 16 bytes, because a flow has many. Each begins where the one before ends, so that only its end is kept.
+/// A segment in 16 bytes, because a flow has many. Each begins where the one before ends, so that only ends are kept.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Kept {
     pub sent_at: Time,
-    /// The low half of the position behind it.
+    /// The low half of the position at which it ends.
     end: u32,
     pub fate: Fate,
     pub is_resent: bool,
@@ -59,7 +59,7 @@ impl Kept {
         Kept { sent_at, end: end as u32, fate, is_resent, is_pushed }
     }
 
-    /// Position behind it, which lies less than 2³² beyond `una`.
+    /// The position at which it ends, less than 2³² beyond `una`.
     #[inline(always)]
     pub fn end(&self, una: u64) -> u64 {
         una + u64::from(self.distance(una))
