@@ -178,8 +178,7 @@ impl AckPolicy {
         }
     }
 
-    /// Returns whether in-order data only adds to what is to be acknowledged: it gets no quick ACK, and the window does not
-    /// grow.
+    /// Returns whether in-order data only adds to what is to be acknowledged, without a quick ACK or a larger window.
     #[inline(always)]
     pub fn is_calm(&self, now: Time) -> bool {
         now < self.calm_until
@@ -220,8 +219,7 @@ impl AckPolicy {
         }
     }
 
-    /// Data has arrived behind a gap that begins at `next`, with SACK. RFC 5681 §4.2 wants its ACK at once; Linux
-    /// compresses.
+    /// Data has arrived behind a gap at `next`, with SACK. RFC 5681 §4.2 wants an ACK at once; Linux compresses ACKs.
     pub fn on_data_beyond(&mut self, now: Time, next: u64) {
         let is_quick = !self.is_calm(now) && self.ask_quick(|quick| quick.on_segment(now, next));
         let compression = &mut self.compression;

@@ -195,9 +195,8 @@ impl Core {
         self.board.skip_to(ack);
     }
 
-    /// Returns whether a duplicate ACK announces that a segment has arrived. Linux's emulation of SACK does not count
-    /// duplicates once "recover" is acknowledged, nor after a timeout before new data has been sent, for resent segments may
-    /// cause them.
+    /// Returns whether a duplicate ACK announces that a segment has arrived. In Linux not once "recover" is acknowledged,
+    /// nor after a timeout before new data has been sent, because retransmissions may cause duplicates then.
     pub fn counts_duplicates(&self) -> bool {
         if self.has_sack || !self.board.emulates_sack {
             return !self.has_sack;
@@ -209,8 +208,8 @@ impl Core {
         }
     }
 
-    /// Returns whether nothing waits to be resent, the window alone decides what may leave, and new data would not count as
-    /// limited transmit.
+    /// Returns whether nothing waits to be resent, the window alone decides what may leave, and limited transmit does not
+    /// count what leaves.
     pub fn sends_new(&self) -> bool {
         self.board.lost() == 0
             && self.allowance.is_none()
@@ -263,8 +262,7 @@ impl Core {
         self.allowance.ask_resend(Reason::FastRetransmit);
     }
 
-    /// Tells the controller of congestion. With PRR, the reduction is spread over a round trip, unless the controller
-    /// governs it.
+    /// Tells the controller of congestion. PRR spreads the reduction over a round trip, unless the controller governs it.
     fn reduce(&mut self, now: Time, cause: Cause) {
         let prior_cwnd = self.cc.cwnd();
         self.congestion(now, cause, Expiry::default());
@@ -327,8 +325,7 @@ impl Core {
         is_repeated
     }
 
-    /// Linux: returns whether ssthresh has been lowered for this window of data. After a timeout that brought progress, it
-    /// is lowered again.
+    /// Returns whether Linux has lowered ssthresh for this window of data. After a timeout with progress it lowers it again.
     fn has_answered_window(&self, expiries: u32) -> bool {
         match self.phase {
             Phase::Open => self.reduction.goes_on() && self.una() < self.answered.until(),
@@ -412,8 +409,8 @@ impl Core {
         self.reduction.goes_on() || self.phase == Phase::Recovery
     }
 
-    /// Returns whether the next ACK may not grow cwnd even if it ends the reduction (RFC 5681 §3.2 (6)). In Linux and ns-2
-    /// it may.
+    /// RFC 5681 §3.2 (6): returns whether the next ACK may not grow cwnd, even if it ends a reduction. Linux and ns-2 let
+    /// it.
     #[inline]
     pub fn holds_growth(&self) -> bool {
         self.rules == WindowRules::Rfc && self.is_reducing()

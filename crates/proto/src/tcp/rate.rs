@@ -97,8 +97,7 @@ impl RateSampler {
         self.delivered_at = now;
     }
 
-    /// Of the bytes that a cumulative ACK has just acknowledged, `bytes` had been announced, and are not to be counted
-    /// twice.
+    /// A cumulative ACK has just acknowledged `bytes` that had been announced: they do not count twice.
     pub fn on_known(&mut self, bytes: u64) {
         self.delivered -= bytes;
     }

@@ -413,8 +413,8 @@ impl Receiver {
 
     #[inline]
     fn note_timestamp(&mut self, now: Time, ts: Timestamps, start: u64) {
-        // RFC 7323 §4.3 (2). A value that is older than PAWS allows got here because TS.Recent is outdated (`is_old`): it is
-        // taken.
+        // RFC 7323 §4.3 (2). A value older than PAWS allows gets here only if TS.Recent is outdated (`is_old`), and replaces
+        // it.
         if start <= self.last_ack_sent()
             && self.ts_recent.wrapping_sub(ts.value).wrapping_sub(1) >= self.paws_window
         {
@@ -544,8 +544,7 @@ impl Receiver {
         if self.may_move_to(open) { open } else { self.advertised }
     }
 
-    /// Fills in SEG.ACK, SEG.WND and the echoed timestamp of a segment that leaves now. [`fill_sack`](Receiver::fill_sack)
-    /// does the rest.
+    /// Fills in SEG.ACK, SEG.WND and the echoed timestamp of a segment that leaves now, but not its SACK blocks.
     #[inline(always)]
     pub fn acknowledge(&mut self, segment: &mut Header) {
         let next = self.reassembly.next();

@@ -204,8 +204,7 @@ impl RttEstimator {
         self.in_expiry_ticks(now, self.rto())
     }
 
-    /// When a timer that starts at `now`, and has expired `expiries` times in a row, expires next, whatever other timers
-    /// did.
+    /// [`deadline`](RttEstimator::deadline) of a timer that itself has expired `expiries` times in a row.
     pub fn deadline_after(&self, now: Time, expiries: u32) -> Time {
         let expiries = if self.rules.config.backoff { expiries } else { 0 };
         self.in_expiry_ticks(now, self.rto_after(expiries))

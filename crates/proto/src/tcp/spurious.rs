@@ -68,8 +68,7 @@ pub struct Spurious {
     /// Boxed, because most connections are in no episode most of the time.
     episode: Option<Box<Episode>>,
     f_rto: FRto,
-    /// SRTT and RTTVAR before the episode, to be combined with the next RTT sample (RFC 4015 §3.2 step 9). Boxed for the
-    /// same reason.
+    /// SRTT and RTTVAR before the episode, to be combined with the next RTT sample (RFC 4015 §3.2 step 9). Boxed, too.
     pub rtt_to_restore: Option<Box<(Dur, Dur)>>,
 }
 

@@ -20,8 +20,7 @@ impl WindowUsage {
         }
     }
 
-    /// Returns whether cwnd counts as the limit, so that it may grow. In slow start it may grow to twice what was
-    /// outstanding.
+    /// Returns whether cwnd is the limit and may grow. In slow start it may grow to twice what was outstanding.
     #[inline]
     pub fn is_limited(&self, in_slow_start: bool, cwnd: u64) -> bool {
         self.is_limited || (in_slow_start && cwnd < 2 * self.largest)

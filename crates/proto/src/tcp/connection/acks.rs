@@ -108,8 +108,7 @@ impl Connection {
         (count, dsack)
     }
 
-    /// Writes those of these ranges to `blocks` that can be true, for they lie between the ACK and SND.NXT. Returns their
-    /// number.
+    /// Writes those ranges to `blocks` that can be true, because they lie between the ACK and SND.NXT. Returns how many.
     #[inline(always)]
     fn positions(&self, seq: Seq, ranges: &[(Seq, Seq)], ack: u64, blocks: &mut [(u64, u64); 4]) -> usize {
         let outstanding = self.sender.core.nxt().saturating_sub(ack);

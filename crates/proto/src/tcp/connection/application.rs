@@ -54,8 +54,7 @@ impl Connection {
         self.sender.repeat_first_every(duplicates.max(1));
     }
 
-    /// For a control TCP of a circuit, whose data meets congestion that its header packets do not: reduces cwnd once a
-    /// window.
+    /// For a control TCP of a circuit, whose data meets congestion that its header packets do not: reduces once a window.
     pub fn handle_congestion(&mut self, now: Time) {
         self.forget_prediction();
         self.begin_to_send();
@@ -90,15 +89,13 @@ impl Connection {
         self.receiver.received()
     }
 
-    /// Stream offset of the first payload byte of a segment that is about to be handled; `None` if it lies outside of the
-    /// stream.
+    /// Stream offset of the first payload byte of a segment that is about to be handled; `None` outside of the stream.
     pub fn payload_offset(&self, segment: &Segment) -> Option<u64> {
         let skipped = u64::from(segment.flags.contains(Flags::SYN));
         (self.receiver.position(&segment.into())? + skipped).checked_sub(1)
     }
 
-    /// The range of the peer's stream that was taken from the last segment; empty if all of it was refused or had come
-    /// before.
+    /// The range of the peer's stream that was taken from the last segment; empty if all was refused or had come before.
     pub fn accepted(&self) -> Range<u64> {
         let (start, end) = self.receiver.accepted();
         start.saturating_sub(1)..end.saturating_sub(1).min(self.receiver.data_end())

@@ -87,8 +87,7 @@ impl Connection {
         }
     }
 
-    /// Returns whether the segment has new data, but the application has closed: a reset answers it (RFC 9293 §3.6.1, also
-    /// Linux).
+    /// Returns whether a reset must answer new data, because the application has closed (RFC 9293 §3.6.1, also Linux).
     #[inline]
     pub(super) fn is_unwanted(&self, segment: &Segment, start: u64) -> bool {
         self.is_orphan

@@ -245,8 +245,8 @@ impl Connection {
         self.earliest_of(self.sender.earliest_deadline())
     }
 
-    /// Returns whether one of the timers expires by `at`. While their deadlines are uncomputed, a lower bound mostly rules
-    /// it out.
+    /// Returns whether one of the timers expires by `at`. A lower bound mostly rules that out while deadlines are
+    /// uncomputed.
     #[inline(always)]
     fn expires_by(&self, at: Time) -> bool {
         let may_expire = !self.sender.leaves_timers_open() || self.earliest_timer() <= at;

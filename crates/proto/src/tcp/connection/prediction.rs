@@ -1,6 +1,5 @@
 //! Header prediction (Jacobson 1990): on a connection that only receives, or only sends, almost every segment is the
-//! expected one. The conditions under which the general path would do nothing special are checked once, not for each
-//! segment.
+//! expected one. The conditions under which the general path would do nothing special are checked once and then kept.
 
 use super::{Connection, Reason, State, Transmit};
 use crate::tcp::sender::Burst;
@@ -205,8 +204,7 @@ impl Connection {
         self.receiver.acks.deadline()
     }
 
-    /// Returns whether the connection only sends and its pacer holds back all that it would send now. Then polling is
-    /// needless.
+    /// Returns whether the connection only sends and its pacer holds everything back, so that there is no need to poll.
     #[inline(always)]
     pub fn is_held_back(&mut self, now: Time) -> bool {
         let is_held_back = self.sender.is_held_back(now)
@@ -352,8 +350,7 @@ mod tests {
             (0..copies).for_each(|_| self.under_way.push_back((at, 1 - end, out)));
         }
 
-        /// Sends bursts, including those that the pacer releases before anything else happens. Returns the time of the last
-        /// one.
+        /// Sends bursts, including those that the pacer releases before anything else happens. Returns the last one's time.
         fn send_bursts(&mut self, mut now: Time, end: usize, chance: &mut impl FnMut() -> Chance) -> Time {
             while let Some(mut burst) = self.ends[end].begin_burst(now) {
                 let mut header = match self.ends[end].continues(&burst) {

@@ -112,8 +112,7 @@ pub fn emulates_sack(config: &TcpConfig, has_sack: bool) -> bool {
     !has_sack && is_newreno && has_window && config.windows == WindowRules::Linux
 }
 
-/// A connection's policy. It is called several times a segment, so that an enum, whose calls can be inlined, beats a trait
-/// object.
+/// A connection's policy. An enum and no trait object, because it is called several times a segment.
 pub enum Policy {
     /// Boxed, because it is far larger than the others.
     Rack(Box<rack::Rack>),

@@ -1,5 +1,4 @@
-//! RACK-TLP (RFC 8985): a segment is lost if one that was sent sufficiently later has arrived; a probe finds losses at the
-//! tail.
+//! RACK-TLP (RFC 8985): a segment is lost if one sent sufficiently later has arrived; a probe finds losses at the tail.
 
 use super::{LossRecovery, hold_back};
 use crate::cc::WindowRules;
@@ -155,8 +154,7 @@ impl Rack {
     }
 
     /// RFC 8985 §6.2 step 5. Originals leave in sequence order and retransmissions in the order of `resent`, so that each
-    /// list is judged from its oldest segment on, up to the first one that still has time. Returns whether a segment was
-    /// lost.
+    /// list is judged from its oldest segment on, up to the first one that still has time. Returns whether any was lost.
     fn detect(&mut self, core: &mut Core, now: Time) -> bool {
         let patience = self.rtt + self.reorder_window(core);
         let lost_before = core.sampler.lost;
@@ -208,7 +206,7 @@ impl Rack {
         Time::NEVER
     }
 
-    /// Judges a segment that was sent before one that has arrived. Returns until when it has time; [`Time::NEVER`] if it is
+    /// Judges a segment that was sent before one that has arrived. Returns until when it has time; [`Time::NEVER`]: it is
     /// lost.
     // Not inlined, because it is seldom called, from loops that are entered with each ACK.
     #[inline(never)]

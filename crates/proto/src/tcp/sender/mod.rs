@@ -180,8 +180,7 @@ impl Sender {
         self.write_end = self.core.nxt().max(1) + bytes;
     }
 
-    /// Bytes of new data that cwnd and the peer's window allow now. None while lost data waits to be resent or the pacer
-    /// holds data back.
+    /// Bytes of new data that cwnd and the peer's window allow now; 0 while lost data waits, or the pacer holds data back.
     pub fn allowance(&self, now: Time) -> u64 {
         let core = &self.core;
         if core.board.lost() > 0 || self.is_held_back(now) {
@@ -265,8 +264,7 @@ impl Sender {
         self.data_end() - self.core.nxt()
     }
 
-    /// Returns whether an ACK of `ack` can report nothing but the peer's window: nothing is outstanding, nor was anything
-    /// resent.
+    /// Returns whether nothing is outstanding, nor was resent, so that an ACK of `ack` can report only the peer's window.
     #[inline]
     pub fn is_idle_at(&self, ack: u64) -> bool {
         self.core.board.is_empty() && ack == self.core.una() && self.core.stats.retransmissions == 0

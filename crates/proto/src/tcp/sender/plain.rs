@@ -110,8 +110,7 @@ impl Sender {
         self.core.nxt() <= burst.last
     }
 
-    /// Sends the next segment of a burst that [continues](Sender::continues). Returns where it starts, and whether it
-    /// carries PSH.
+    /// Sends the next segment of a burst that [continues](Sender::continues). Returns its start, and whether it carries PSH.
     #[inline(always)]
     pub fn next_in_burst(&mut self, now: Time, burst: &mut Burst) -> (u64, bool) {
         let mss = self.core.mss();

@@ -25,8 +25,8 @@ impl Sender {
         }
     }
 
-    /// Restarts the timer on a plain ACK of new data. The deadline is computed only when somebody asks: most likely the next
-    /// ACK comes first.
+    /// Restarts the timer on a plain ACK of new data. The deadline is computed later, as the next ACK most likely comes
+    /// first.
     #[inline(always)]
     pub(super) fn postpone_timer(&mut self, now: Time) {
         self.restarted_at = now;
@@ -65,8 +65,7 @@ impl Sender {
         rto_deadline.min(self.persist.deadline()).min(policy_deadline)
     }
 
-    /// A lower bound of [`deadline`](Sender::deadline) that is cheap while plain ACKs leave the timers uncomputed; otherwise
-    /// [`Time::ZERO`].
+    /// A cheap lower bound of [`deadline`](Sender::deadline) while plain ACKs leave it uncomputed; else [`Time::ZERO`].
     #[inline(always)]
     pub fn earliest_deadline(&self) -> Time {
         let Core { board, rtt, .. } = &self.core;
@@ -111,8 +110,8 @@ impl Sender {
         }
     }
 
-    /// Until when the pacer lets nothing leave, whether or not there is something to send; [`Time::NEVER`] if it does not
-    /// hold back.
+    /// Until when the pacer would let nothing leave, even if there is nothing to send; [`Time::NEVER`] if it lets it leave
+    /// now.
     #[inline]
     pub fn paced_until(&self, now: Time) -> Time {
         let departure = self.pacer.as_ref().map(|pacer| pacer.next_departure());
@@ -160,8 +159,7 @@ impl Sender {
         self.core.spurious.on_timeout(was_open, retries);
     }
 
-    /// The index of the segment whose timer has expired, and how often it has in a row. With one timer, that is the first
-    /// segment.
+    /// The index of the segment whose timer has expired, and how often it has. With one timer, that is the first segment.
     fn expired_segment(&mut self, now: Time) -> Option<(usize, u32)> {
         let Some(timers) = &mut self.segment_timers else { return Some((0, self.retries + 1)) };
         let board = &self.core.board;
@@ -190,8 +188,7 @@ impl Sender {
         0
     }
 
-    /// Linux resends its SYN this soon after an unacceptable ACK, which may belong to a connection that only the peer
-    /// remembers.
+    /// Linux resends its SYN this soon after an unacceptable ACK, perhaps of a connection that only the peer remembers.
     pub fn expedite_syn(&mut self, now: Time) {
         if self.core.spurious.is_linuxs() && self.retries == 0 {
             self.rto_deadline = self.rto_deadline.min(now + EXPEDITED_SYN);
