@@ -347,9 +347,9 @@ impl Core {
     }
 
     fn begin_episode(&mut self, now: Time, trigger: Trigger) {
-        // Behind a hole that stays open, SACK lets FlightSize grow beyond any window that was ever allowed.
+        // While a hole stays open, SACK lets FlightSize grow beyond any cwnd there ever was.
         let pipe_prev = self.flight_size().min(self.cc.cwnd()).max(self.cc.ssthresh());
-        // Where nothing waits to be resent the episode is about retransmissions that are on their way.
+        // If nothing is marked lost, the episode is about retransmissions that are on their way.
         let was_resent = self.board.first().is_some_and(|first| first.is_resent)
             || (trigger == Trigger::Loss && self.board.lost() == 0);
         let saved = Saved {

@@ -245,8 +245,7 @@ impl Connection {
         self.earliest_of(self.sender.earliest_deadline())
     }
 
-    /// Returns whether one of the timers expires by `at`. A lower bound mostly rules that out while deadlines are
-    /// uncomputed.
+    /// Returns whether one of the timers expires by `at`. While deadlines are uncomputed, a lower bound mostly excludes it.
     #[inline(always)]
     fn expires_by(&self, at: Time) -> bool {
         let may_expire = !self.sender.leaves_timers_open() || self.earliest_timer() <= at;

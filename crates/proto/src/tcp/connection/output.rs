@@ -55,7 +55,7 @@ impl Connection {
         header
     }
 
-    /// Makes an ACK without text at `position`, with SACK blocks.
+    /// Makes a segment that starts at `position`, with ACK and SACK blocks, and no text yet.
     pub(super) fn segment(&mut self, now: Time, position: u64) -> Segment {
         let mut segment = Segment::from(&self.header(now, position, Flags::ACK));
         if self.receiver.has_blocks() {

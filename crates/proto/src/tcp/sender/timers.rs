@@ -25,8 +25,7 @@ impl Sender {
         }
     }
 
-    /// Restarts the timer on a plain ACK of new data. The deadline is computed later, as the next ACK most likely comes
-    /// first.
+    /// Restarts the timer on a plain ACK of new data. The deadline is computed later: most likely another ACK comes first.
     #[inline(always)]
     pub(super) fn postpone_timer(&mut self, now: Time) {
         self.restarted_at = now;
@@ -110,8 +109,7 @@ impl Sender {
         }
     }
 
-    /// Until when the pacer would let nothing leave, even if there is nothing to send; [`Time::NEVER`] if it lets it leave
-    /// now.
+    /// The pacer's next departure, even with nothing to send, if it is still to come; else [`Time::NEVER`].
     #[inline]
     pub fn paced_until(&self, now: Time) -> Time {
         let departure = self.pacer.as_ref().map(|pacer| pacer.next_departure());

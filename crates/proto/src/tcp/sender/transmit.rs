@@ -301,9 +301,8 @@ impl Sender {
         }
     }
 
-    /// A zero-window probe: one octet beyond the window, which is not on the scoreboard, because the peer most likely drops
-    /// it. Linux sends as much of a segment as the window holds, or else an empty one below SND.UNA, which the peer must
-    /// answer.
+    /// A zero-window probe: one octet beyond the window, not on the scoreboard, because the peer most likely drops it. Linux
+    /// sends as much of a segment as the window holds, or else an empty one below SND.UNA, which the peer must answer.
     fn window_probe(&mut self, now: Time) -> Option<Outgoing> {
         self.persist.on_probe();
         if self.unsent() == 0 || !self.core.board.is_empty() {
