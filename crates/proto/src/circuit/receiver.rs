@@ -52,7 +52,7 @@ pub struct Receiver {
     /// Data packets that have passed, modulo 2^16.
     passed: u16,
     /// Data packets that were missing when the last header packet came, modulo 2^16.
-    missing: u16,
+    pub(super) missing: u16,
 }
 
 impl Receiver {

@@ -364,6 +364,21 @@ fn the_state_of_a_flow_goes_with_it() {
     }
 }
 
+/// Beyond `max_flows`, the flow that was silent for longest makes room.
+#[test]
+fn the_least_recently_seen_flow_is_forgotten() {
+    let mut station = Station::new(Config { max_flows: 3, ..Config::default() }, 1);
+    for id in [1, 2, 3, 1, 4] {
+        station.flow = FlowId(id);
+        assert!(station.passes(station.data(0, MSS)));
+    }
+    let is_known = |id| station.machine.flows.get(station.now, FlowId(id)).is_some();
+    assert_eq!([1, 2, 3, 4].map(is_known), [true, false, true, true]);
+    station.flow = FlowId(2);
+    assert!(station.passes(station.ack(1000)), "the ACK of an unknown flow passes");
+    assert_eq!(station.machine.flows.len(), 3);
+}
+
 #[test]
 fn each_filter_can_be_switched_off() {
     let mut station = Station::new(Config { ack_filter: false, ..Config::default() }, 1).under_way(5, 3);

@@ -1,7 +1,7 @@
 //! The short ways of a circuit have the effect of the long ones.
 
 use super::*;
-use crate::circuit::{Compression, Pair, Receiver};
+use crate::circuit::{Compression, Pair, Receiver, Reply};
 use crate::rng::Chances;
 use crate::tcp::{Reason, profile};
 use airtcp_wire::{Bytes, Rate};
@@ -31,10 +31,12 @@ struct There {
     follows: bool,
 }
 
-/// Header packets that left in bursts, those of them that were received as the next ones, and ACKs that were expected.
+/// Header packets that left in bursts, those that the receiver expected, those of them that it took as the next ones, and ACKs that
+/// the sender expected.
 #[derive(Default, Debug)]
 struct Expected {
     sent: u32,
+    received: u32,
     next: u32,
     acks: u32,
 }
@@ -95,7 +97,7 @@ impl Life {
             && let Some(header) = self.there.pop_front()
         {
             was_expected = self.receive(now, &header, was_expected);
-            self.said.push(format!("{:?}", self.receiver.poll_timeout()));
+            self.said.push(format!("{:?} {}", self.receiver.poll_timeout(), self.receiver.missing));
         }
         while self.back.front().is_some_and(|sent| sent.0 <= now)
             && let Some((_, control, transmit)) = self.back.pop_front()
@@ -120,6 +122,7 @@ impl Life {
         let is_next = is_bare && follows && was && self.receiver.handle_next(now, control, &plain);
         let is_expected = is_next || (is_bare && self.receiver.handle_expected(now, control, &plain, ecn));
         self.expected.next += u32::from(is_next);
+        self.expected.received += u32::from(is_expected);
         if !is_expected {
             self.receiver.handle_segment(now, control, &segment, ecn, bytes, repeats);
             self.answer(now);
@@ -128,7 +131,7 @@ impl Life {
         let mut sack = SackBlocks::default();
         if let Some((ack, reply)) = self.receiver.poll_expected(now, control, &mut sack) {
             let segment = Segment { sack, ..(&ack).into() };
-            self.reply(now, reply.control, Transmit { segment, reason: Reason::Ack, ..Transmit::default() });
+            self.reply(now, reply, Transmit { segment, reason: Reason::Ack, ..Transmit::default() });
         }
         true
     }
@@ -136,14 +139,14 @@ impl Life {
     fn answer(&mut self, now: Time) {
         let mut out = Transmit::default();
         while let Some(reply) = self.receiver.poll_transmit(now, &mut out) {
-            self.reply(now, reply.control, out);
+            self.reply(now, reply, out);
         }
     }
 
-    fn reply(&mut self, now: Time, control: u16, transmit: Transmit) {
-        self.said.push(format!("{now:?} {control} {transmit:?}"));
+    fn reply(&mut self, now: Time, reply: Reply, transmit: Transmit) {
+        self.said.push(format!("{now:?} {reply:?} {transmit:?}"));
         if !self.chance.u32().is_multiple_of(50) {
-            self.back.push_back((now + Dur::from_millis(10), control, transmit));
+            self.back.push_back((now + Dur::from_millis(10), reply.control, transmit));
         }
     }
 
@@ -217,6 +220,7 @@ proptest! {
         prop_assert!(restless.said.len() > 1_000);
         for manner in [Manner::OneByOne, Manner::InBursts] {
             let other = live(seed, &config, controller, manner);
+            prop_assert!(other.expected.received == 0 || (fec == 0 && compression == Compression::None));
             for (one, other) in restless.said.iter().zip(&other.said) {
                 prop_assert_eq!(one, other);
             }
@@ -253,4 +257,5 @@ fn most_header_packets_go_the_short_ways() {
     assert!(u64::from(expected.sent) > sent / 2, "{expected:?} of {sent}");
     assert!(u64::from(expected.acks) > sent / 4, "{expected:?} of {sent}");
     assert!(u64::from(expected.next) > sent / 16, "{expected:?} of {sent}");
+    assert!(u64::from(expected.received - expected.next) > sent / 2, "{expected:?} of {sent}");
 }

@@ -100,7 +100,7 @@ impl Sender {
     }
 
     /// Returns whether there is anything for [`on_new_ack`](Sender::on_new_ack) to reset.
-    pub(super) fn counts(&self) -> bool {
+    pub(super) fn has_counts(&self) -> bool {
         let Core { inflation, duplicates, .. } = &self.core;
         self.retries > 0 || inflation.limited_sent() > 0 || !duplicates.are_none()
     }

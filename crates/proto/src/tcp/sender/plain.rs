@@ -30,7 +30,7 @@ impl Sender {
     /// the window is the controller's.
     pub fn is_plain(&self) -> bool {
         let core = &self.core;
-        core.board.is_plain() && core.is_plain() && self.policy.is_plain(core) && !self.counts()
+        core.board.is_plain() && core.is_plain() && self.policy.is_plain(core) && !self.has_counts()
     }
 
     /// [`handle_ack`](Sender::handle_ack) under [`is_plain`](Sender::is_plain) for a pure ACK of new data without SACK
