@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from airtcp.facts.summary import SchemeSummary
     from airtcp.facts.verdict import Verdict
     from airtcp.fit import Fit, fit
-    from airtcp.linux import LinuxError
+    from airtcp.linux.error import LinuxError
     from airtcp.results.comparison import Comparison
     from airtcp.results.one_run import RunResult
     from airtcp.results.side_by_side import SideBySide
@@ -110,7 +110,7 @@ _HOMES = {
     "Failure": "facts.failure",
     "Fit": "fit",
     "fit": "fit",
-    "LinuxError": "linux",
+    "LinuxError": "linux.error",
     "Loss": "_engine",
     "parameter": "control",
     "profiles": "_engine",

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from airtcp.facts.records import Flow, Run
-from airtcp.linux.airtcpd import Airtcpd, LinuxError, find
+from airtcp.linux.airtcpd import Airtcpd, find
+from airtcp.linux.error import LinuxError
 
 COMMAND = [sys.executable, "-m", "airtcp"]
 SHORT = ["--duration", "3s", "--seeds", "2", "--schemes", "reno,cubic"]

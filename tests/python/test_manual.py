@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from airtcp.linux.airtcpd import LinuxError, find
+from airtcp.linux.airtcpd import find
+from airtcp.linux.error import LinuxError
 
 ROOT = Path(__file__).resolve().parents[2]
 SHELLS = {"bash": "airtcp.bash", "zsh": "_airtcp", "fish": "airtcp.fish"}

@@ -12,7 +12,8 @@ from airtcp.control import CongestionControl
 from airtcp.facts.failure import Failure
 from airtcp.facts.records import Run
 from airtcp.facts.series import SERIES_POINTS, series_of
-from airtcp.linux.airtcpd import LinuxError, find
+from airtcp.linux.airtcpd import find
+from airtcp.linux.error import LinuxError
 from airtcp.linux.forms import forms
 from airtcp.linux.host import host_of
 from airtcp.linux.runs import Job, run_all

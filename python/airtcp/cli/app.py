@@ -16,10 +16,9 @@ from typer._completion_classes import completion_init
 from typer.core import TyperCommand, TyperGroup
 
 from airtcp._engine import ControllerError, ScenarioError, version
-from airtcp.cli.controllers import hinted
-from airtcp.cli.errors import BAD_INPUT, FAILED, InputError
+from airtcp.cli.errors import BAD_INPUT, FAILED, InputError, hinted
 from airtcp.cli.streams import prepare_streams
-from airtcp.linux import LinuxError
+from airtcp.linux.error import LinuxError
 
 COMPLETE = "_AIRTCP_COMPLETE"
 """By which a shell asks how a line may go on, or for the script by which it will."""
@@ -125,7 +124,11 @@ def _end(text: str, code: int) -> NoReturn:
 
 
 def _quieten_libraries() -> None:
-    """What Matplotlib says of its caches and layouts is no business of who runs a command."""
+    """Keeps Matplotlib's remarks on caches and layouts to itself, and NumPy's linear algebra to one thread.
+
+    Its threads, one a core, would start with every command. None has a matrix that is worth them.
+    """
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     logging.getLogger("matplotlib").setLevel(logging.ERROR)
     warnings.filterwarnings("ignore", module=r"matplotlib|airtcp(_studies)?\.")
 

@@ -25,7 +25,8 @@ from airtcp.cli.console import plain_console
 from airtcp.cli.errors import FAILED, InputError
 from airtcp.facts.scenario import Document
 from airtcp.facts.scheme import Scheme
-from airtcp.linux.airtcpd import LinuxError, find
+from airtcp.linux.airtcpd import find
+from airtcp.linux.error import LinuxError
 from airtcp.results.document import to_json
 
 EXAMPLES = """\b

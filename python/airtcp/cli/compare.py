@@ -119,7 +119,8 @@ def command(
         command = shlex.join(["airtcp", "compare", *request.arguments, *spacing, *_on_argument(on)])
         with writing(directory):
             found.save_data(directory, command)
-        write_json(to_json(found.results(command)), json)
+        if json:
+            write_json(to_json(found.results(command)), json)
         _print_table(console, found)
     for note in found.notes:
         console.print(note)

@@ -26,12 +26,6 @@ ControllerOption = Annotated[
 ]
 
 
-def hinted(error: str) -> str:
-    """Who names a scheme that is not there may mean one of their own."""
-    hint = "to use your own congestion control, add --controller FILE.py"
-    return f"{error}\n({hint})" if "unknown name" in error else error
-
-
 def controllers(options: Sequence[str]) -> list[type[CongestionControl]]:
     """The classes that the options name: of a file without :CLASS, all that it defines.
 

@@ -55,3 +55,9 @@ def _check_file(file: Path) -> None:
 def reason(error: OSError) -> str:
     """What the system said, without what Rust adds to it."""
     return error.strerror or str(error).partition(" (os error")[0]
+
+
+def hinted(error: str) -> str:
+    """Who names a scheme that is not there may mean one of their own."""
+    hint = "to use your own congestion control, add --controller FILE.py"
+    return f"{error}\n({hint})" if "unknown name" in error else error

@@ -12,8 +12,8 @@ import typer
 
 from airtcp._engine import Scenario, ScenarioError, time_in_seconds
 from airtcp.asking.given import is_measurement
-from airtcp.cli.controllers import controllers, hinted
-from airtcp.cli.errors import InputError, reason
+from airtcp.cli.controllers import controllers
+from airtcp.cli.errors import InputError, hinted, reason
 from airtcp.control import CongestionControl
 from airtcp.facts.scenario import document
 

@@ -135,7 +135,8 @@ def command(
     found = replace(found, fitted=assumptions(request.scenario))
     repeat = _command(request, vary or [], lhs, sample_seed)
     _write(found, directory, repeat)
-    write_json(to_json(found.document(repeat)), json)
+    if json:
+        write_json(to_json(found.document(repeat)), json)
     if report:
         with writing(report):
             found.report(report, repeat)

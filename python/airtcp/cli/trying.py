@@ -112,7 +112,8 @@ def command(
     except ApplyError as error:
         raise InputError(str(error)) from error
     show(console, found)
-    write_json(to_json(found), json)
+    if json:
+        write_json(to_json(found), json)
     if found.broken_off:
         raise typer.Exit(INTERRUPTED if found.broken_off == "interrupted" else BAD_INPUT)
 

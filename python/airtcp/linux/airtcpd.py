@@ -11,16 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from airtcp._engine import version
+from airtcp.linux.error import LinuxError
 
 NAME = "airtcpd"
 VARIABLE = "AIRTCPD"
 DOCTOR = "`airtcpd doctor` says what this host can do, and what is missing"
 ANSWER_S = 30
 """Far more than it needs to say what it is, or what it could do."""
-
-
-class LinuxError(Exception):
-    """This host cannot run scenarios on its kernel: says why, and the cure."""
 
 
 @dataclass(frozen=True)

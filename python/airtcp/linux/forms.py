@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from airtcp._engine import Scenario
 from airtcp.facts.scheme import Scheme
-from airtcp.linux.airtcpd import Airtcpd, LinuxError
+from airtcp.linux.airtcpd import Airtcpd
+from airtcp.linux.error import LinuxError
 from airtcp.running.scratch import scratch_folder
 
 KERNELS_OWN = ("cubic", "reno", "bbr")

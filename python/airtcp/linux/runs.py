@@ -9,17 +9,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from airtcp._engine import Cancelled, CancelToken, Scenario
 from airtcp.facts.failure import Failure
 from airtcp.facts.records import Run
+from airtcp.facts.series import Series, series_of_parts
 from airtcp.linux.airtcpd import Airtcpd, complaint, find
 from airtcp.running import jobs as work
 from airtcp.running.scratch import scratch_folder
-
-if TYPE_CHECKING:
-    from airtcp.facts.series import Series
 
 SPARE_S = 60.0
 """Beyond its duration, what a run may take to set up and to tear down."""
@@ -62,7 +60,7 @@ def run_all(
 
     Each takes as long as its scenario says: it is real time. Several at a time share the machine's cores and
     disturb each other's timing; each says in `host["lateness"]` whether it was kept up with. Schemes must
-    have a Linux form: `airtcp.linux.forms` tells. A run that fails leaves a Failure with the reason.
+    have a Linux form: `forms` lists them. A run that fails leaves a Failure with the reason.
     `on_done` is called as each ends, on this thread; `check` now and then while it waits.
 
     Raises LinuxError where this host cannot run any. On KeyboardInterrupt, or what `check` raises, the runs
@@ -165,8 +163,5 @@ def _read(job: Job, out: Path) -> KernelRun:
     run: Run = told["record"]
     # As it was asked for, whatever the words it is told in: that is what runs are put together by.
     run["scheme"] = job.scheme
-    # Polars takes long to import, and who only asks for `LinuxError` does not need it.
-    from airtcp.facts.series import series_of_parts  # noqa: PLC0415
-
     series = None if told["series"] is None else series_of_parts(told["series"], run)
     return KernelRun(run, series, {"scheme": job.scheme, "seed": job.seed, "notes": [], **told["host"]})

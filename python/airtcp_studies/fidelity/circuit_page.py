@@ -10,7 +10,7 @@ from statistics import fmean
 
 from airtcp._engine import CancelToken
 from airtcp.facts.failure import Failure
-from airtcp.linux import Job, KernelRun, run_all
+from airtcp.linux.runs import Job, KernelRun, run_all
 from airtcp.running import jobs
 from airtcp_studies.fidelity.circuit_journal import CircuitJournal, OnLinux, Told, told
 from airtcp_studies.fidelity.circuits import (

@@ -14,7 +14,7 @@ from pathlib import Path
 from airtcp._engine import CancelToken
 from airtcp.facts.failure import Failure
 from airtcp.facts.records import Run
-from airtcp.linux import Job, KernelRun, run_all
+from airtcp.linux.runs import Job, KernelRun, run_all
 from airtcp.running import jobs
 from airtcp.running.watching import Silent, Watcher
 from airtcp_studies.fidelity.grid import Cell, scenario

@@ -12,7 +12,9 @@ import pytest
 
 import airtcp
 from airtcp.cli import main
-from airtcp.linux import LeftOut, LinuxError
+from airtcp.linux.airtcpd import find
+from airtcp.linux.error import LinuxError
+from airtcp.linux.forms import LeftOut, forms
 from airtcp.results.document import results_schema
 from airtcp.results.side_by_side import both_schema
 
@@ -69,7 +71,7 @@ def test_what_has_no_form_on_linux_is_named_with_the_reason(scenario: airtcp.Sce
 def test_if_nothing_can_run_it_is_an_error(scenario: airtcp.Scenario) -> None:
     # The stand-in knows nothing of that era, as the kernel's own do not.
     with pytest.raises(LinuxError, match=r"none of the schemes can run on Linux:\nNot on Linux: newreno:pro"):
-        airtcp.linux.forms(airtcp.linux.airtcpd.find(), scenario.vary(schemes=["newreno:profile=bsd-1998"]))
+        forms(find(), scenario.vary(schemes=["newreno:profile=bsd-1998"]))
 
 
 @pytest.mark.usefixtures("fake")

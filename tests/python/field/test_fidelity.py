@@ -37,7 +37,7 @@ from airtcp_studies.fidelity.page import page, verdict
 from airtcp._engine import Scenario
 from airtcp.cli import main
 from airtcp.facts.failure import Failure
-from airtcp.linux import Job, KernelRun
+from airtcp.linux.runs import Job, KernelRun
 from airtcp.running.watching import Silent
 
 from .conftest import Fake

@@ -10,6 +10,7 @@ import pytest
 
 import airtcp
 from airtcp.linux.airtcpd import Airtcpd
+from airtcp.linux.forms import forms
 
 pytestmark = pytest.mark.live
 LINK = {"name": "radio", "rate": "10Mbit/s", "delay": "10ms", "queue": {"packets": 50}}
@@ -42,4 +43,4 @@ def test_what_airtcpd_is_said_to_deploy_it_can_run(airtcpd: Airtcpd) -> None:
     own = [name for name, facts in CONGESTION_CONTROLS.items() if facts.airtcp == "yes"]
     parts = [f"cubic+{name}" for name, facts in PARTS.items() if facts.airtcp == "yes"]
     scenario = airtcp.Scenario.build(schemes=[*own, *parts], link=[LINK])
-    assert airtcp.linux.forms(airtcpd, scenario).left_out == ()
+    assert forms(airtcpd, scenario).left_out == ()

@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 import airtcp
-from airtcp.linux import Job, KernelRun, LinuxError, run_all
 from airtcp.linux import airtcpd as program
+from airtcp.linux.error import LinuxError
+from airtcp.linux.runs import Job, KernelRun, run_all
 
 from .conftest import Fake
 
