@@ -406,8 +406,14 @@ class Window:
 class Record:
     """What one run left behind."""
 
-    def to_json(self, *, flows_only: bool = False) -> str:
-        """`airtcp.records.Run` as JSON. With `flows_only`, without links and circuits: half of the text."""
+    def to_json(self) -> str:
+        """`airtcp.records.Run` as JSON."""
+
+    def totals(self) -> dict[str, float | int | None]:
+        """Sums over the measured flows, by the names of `airtcp.records.Flow`.
+
+        RTTs are means weighted by samples. None where nothing was measured.
+        """
 
     def flow_series(self) -> Columns:
         """A row for each measured flow and sample; empty without `series_interval_s`."""

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 import airtcp
 from airtcp import Scenario, SweepError
 from airtcp.sweep.journal import NAME, Journal
-from airtcp.sweep.rows import MEASURES, Found
+from airtcp.sweep.rows import COUNTS, MEASURES, Found, measures
 from airtcp.sweep.run import Progress
 
 SWEEP = [
@@ -94,6 +94,48 @@ def test_a_row_is_the_run(whole: Path) -> None:
     assert row["goodput_bps"] == run["goodput_bps"]
     assert row["timeouts"] == run["flows"][0]["timeouts"]
     assert row["rtt_p95_ms"] == run["flows"][0]["rtt_p95_ms"]
+
+
+def test_totals_are_those_of_the_measured_flows() -> None:
+    pages = {"name": "pages", "traffic": {"kind": "poisson", "size": "20kB", "interval": "100ms"}}
+    flows = [pages, {"count": 2}, {"name": "background", "measure": False}]
+    record = small(flow=flows).run("reno", 1)
+    run = json.loads(record.to_json())
+    measured = [flow for flow in run["flows"] if flow["measured"]]
+    assert len(measured) == 3
+    samples = [flow["rtt_samples"] for flow in measured]
+    times = [time for flow in measured for time in flow["completion_times_s"]]
+    totals = record.totals()
+    assert times
+    assert totals["completed_transfers"] == len(times)
+    assert totals["completion_mean_s"] == pytest.approx(sum(times) / len(times))
+    assert totals["rtt_min_ms"] == min(flow["rtt_min_ms"] for flow in measured)
+    for rtt in ("rtt_p50_ms", "rtt_p95_ms"):
+        weighted = sum(flow[rtt] * weight for flow, weight in zip(measured, samples, strict=True))
+        assert totals[rtt] == pytest.approx(weighted / sum(samples))
+    for name in ("goodput_bps", "bound_bps", "jain_index", "packets_delivered"):
+        assert totals[name] == run[name]
+    for name in ("throughput_bps", *COUNTS):
+        assert totals[name] == pytest.approx(sum(flow[name] for flow in measured))
+    assert set(totals) == set(MEASURES)
+
+
+def test_nothing_measured_is_nothing() -> None:
+    totals = small(duration="1ms").run("reno", 1).totals()
+    assert (totals["rtt_min_ms"], totals["rtt_p95_ms"], totals["completion_mean_s"]) == (None, None, None)
+    assert totals["throughput_bps"] == 0
+
+
+def test_behind_a_proxy_no_rtt_is_the_paths() -> None:
+    record = small().run("reno+split", 1)
+    assert record.totals()["rtt_p95_ms"] is not None
+    row = dict(zip(MEASURES, measures(record, "reno+split"), strict=True))
+    assert {name for name, value in row.items() if value is None} >= {
+        "rtt_min_ms",
+        "rtt_p50_ms",
+        "rtt_p95_ms",
+    }
+    assert row["goodput_bps"] == record.totals()["goodput_bps"]
 
 
 @pytest.mark.parametrize("lines", [2, 7])

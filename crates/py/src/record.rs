@@ -1,6 +1,7 @@
 //! What one run left behind.
 
 use airtcp_sim::record::RunRecord;
+use airtcp_sim::run_totals::Total;
 use airtcp_sim::series::{Column, Columns, Series};
 use numpy::IntoPyArray;
 use pyo3::exceptions::PyValueError;
@@ -16,23 +17,23 @@ pub struct Record {
 
 #[pymethods]
 impl Record {
-    /// `airtcp.records.Run` as JSON. With `flows_only`, without links and circuits: half of the text.
-    #[pyo3(signature = (*, flows_only = false))]
-    fn to_json(&self, flows_only: bool) -> PyResult<String> {
-        let text = if flows_only {
-            let RunRecord { links: _, circuits: _, ref scheme, ref flows, .. } = self.record;
-            let (scheme, flows) = (scheme.clone(), flows.clone());
-            serde_json::to_string(&RunRecord {
-                scheme,
-                flows,
-                links: vec![],
-                circuits: vec![],
-                ..self.record
-            })
-        } else {
-            serde_json::to_string(&self.record)
-        };
-        text.map_err(|error| PyValueError::new_err(error.to_string()))
+    /// `airtcp.records.Run` as JSON.
+    fn to_json(&self) -> PyResult<String> {
+        serde_json::to_string(&self.record).map_err(|error| PyValueError::new_err(error.to_string()))
+    }
+
+    /// Sums over the measured flows, by the names of `airtcp.records.Flow`.
+    ///
+    /// RTTs are means weighted by samples. None where nothing was measured.
+    fn totals<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let dict = PyDict::new(py);
+        for (name, total) in self.record.totals() {
+            match total {
+                Total::Count(count) => dict.set_item(name, count)?,
+                Total::Measure(measure) => dict.set_item(name, measure)?,
+            }
+        }
+        Ok(dict)
     }
 
     /// A row for each measured flow and sample; empty without `series_interval_s`.

@@ -15,6 +15,7 @@ pub mod pcap;
 mod placement;
 pub mod record;
 pub mod run;
+pub mod run_totals;
 mod sampling;
 pub mod scenario;
 mod schedule;

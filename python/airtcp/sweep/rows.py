@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from operator import itemgetter
 
 import polars as pl
 
-from airtcp.facts.records import Run
+from airtcp._engine import Record
 from airtcp.facts.scheme import is_split
 from airtcp.sweep.plan import Plan
 
@@ -16,7 +16,7 @@ Measures = tuple[float | int | None, ...]
 Found = Measures | str
 """What a run left: measures, or the text of its error."""
 
-_COUNTS = (
+COUNTS = (
     "data_packets_sent",
     "retransmissions",
     "retransmissions_spurious",
@@ -29,8 +29,6 @@ _COUNTS = (
     "losses_outage",
 )
 
-_counts = itemgetter(*_COUNTS)
-
 MEASURES: Mapping[str, type[pl.DataType]] = {
     "goodput_bps": pl.Float64,
     "bound_bps": pl.Float64,
@@ -41,38 +39,21 @@ MEASURES: Mapping[str, type[pl.DataType]] = {
     "rtt_p95_ms": pl.Float64,
     "completion_mean_s": pl.Float64,
     "completed_transfers": pl.Int64,
-    **dict.fromkeys(_COUNTS, pl.Int64),
+    **dict.fromkeys(COUNTS, pl.Int64),
     "packets_delivered": pl.Int64,
 }
-"""Over all measured flows together; RTTs are means with the weight of their samples."""
+"""Over all measured flows together; RTTs are means weighted by samples."""
+
+_in_order = itemgetter(*MEASURES)
+_BEHIND_PROXY: dict[str, None] = dict.fromkeys(("rtt_min_ms", "rtt_p50_ms", "rtt_p95_ms"))
+"""Of a sender behind a proxy, these are its round trips with the proxy."""
 
 
-def measures(run: Run) -> Measures:
-    flows = [flow for flow in run["flows"] if flow["measured"]]
-    split = is_split(run["scheme"])
-    times = [time for flow in flows for time in flow["completion_times_s"]]
-    minima = [flow["rtt_min_ms"] for flow in flows if flow["rtt_min_ms"] is not None]
-    # Behind a proxy the sender's round trips are those with the proxy.
-    samples = [0 if split else flow["rtt_samples"] for flow in flows]
-    return (
-        run["goodput_bps"],
-        run["bound_bps"],
-        run["jain_index"],
-        sum([flow["throughput_bps"] for flow in flows]),
-        None if split else min(minima, default=None),
-        _mean_rtt([flow["rtt_p50_ms"] for flow in flows], samples),
-        _mean_rtt([flow["rtt_p95_ms"] for flow in flows], samples),
-        sum(times) / len(times) if times else None,
-        len(times),
-        *map(sum, zip(*map(_counts, flows), strict=True)),
-        run["packets_delivered"],
-    )
-
-
-def _mean_rtt(rtts_ms: Sequence[float | None], samples: Sequence[int]) -> float | None:
-    count = sum(samples)
-    total: float = sum([(rtt_ms or 0.0) * weight for rtt_ms, weight in zip(rtts_ms, samples, strict=True)])
-    return total / count if count else None
+def measures(record: Record, scheme: str) -> Measures:
+    """The row of a run of `scheme`."""
+    totals = record.totals()
+    row: Measures = _in_order(totals | _BEHIND_PROXY if is_split(scheme) else totals)
+    return row
 
 
 def frame(plan: Plan, found: Mapping[int, Found]) -> pl.DataFrame:

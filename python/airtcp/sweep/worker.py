@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from time import perf_counter
@@ -60,4 +59,4 @@ def _run(scenario: Scenario, scheme: str, seed: int, cancel: CancelToken | None)
         record = scenario.run(scheme, seed, cancel=cancel)
     except ControllerError as error:
         return str(error)
-    return measures(json.loads(record.to_json(flows_only=True)))
+    return measures(record, scheme)
