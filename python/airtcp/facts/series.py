@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import polars as pl
-from polars import selectors
 
 from airtcp._engine import Record, Scenario
 from airtcp.facts.records import Flow, Run
@@ -59,7 +58,12 @@ def series_of_parts(parts: Parts, run: Run) -> Series:
     keys = {"queues": "link"}
     return Series(
         **{
-            part: _frame(pl.DataFrame(parts[part], schema=schema), keys.get(part, "flow"), names[part])
+            # A missing value is null; NaN would be taken for a number.
+            part: _frame(
+                pl.DataFrame(parts[part], schema=schema, nan_to_null=True),
+                keys.get(part, "flow"),
+                names[part],
+            )
             for part, schema in _schemas().items()
         }
     )
@@ -101,12 +105,13 @@ def _schemas() -> dict[str, pl.Schema]:
 
 def _frame(frame: pl.DataFrame, key: str, names: Sequence[str]) -> pl.DataFrame:
     """Nanoseconds become seconds, the index `key` one of the `names`."""
-    named = pl.Series(names, dtype=pl.String).gather(frame[key])
-    return frame.select(
-        _in_seconds(frame[name]) if name.endswith("_ns") else named.alias(key) if name == key else frame[name]
-        for name in frame.columns
-        # A missing value is missing; NaN would be taken for a number.
-    ).with_columns(selectors.float().fill_nan(None))
+    named = pl.Series(key, names, dtype=pl.String).gather(frame[key])
+    return pl.DataFrame(
+        [
+            named if column.name == key else _in_seconds(column) if column.name.endswith("_ns") else column
+            for column in frame
+        ]
+    )
 
 
 def _in_seconds(column: pl.Series) -> pl.Series:
