@@ -1,7 +1,87 @@
-//! The moving average of a queue's length by which routers judge congestion (Floyd and Jacobson 1993, §4).
+//! Queues that judge congestion by the moving average of their length (Floyd and Jacobson 1993, §4).
 
+use super::{Build, DropCause, DropTail, Drops, Item, Queue};
 use crate::choice::Faults;
-use airtcp_wire::{Bytes, Dur, Probability, Time};
+use airtcp_wire::{Bytes, Dur, Ecn, Probability, Time};
+
+/// The fate of a packet that arrives.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Fate {
+    Keep,
+    Mark,
+    Drop,
+}
+
+/// Decides by the average which packets are marked or dropped.
+pub(super) trait Rule: Send {
+    /// The length of the queue that is averaged.
+    fn length(&self, queue: &DropTail) -> f64 {
+        queue.len() as f64
+    }
+
+    /// Judges `item`, which arrives at `queue` while its average length is `average`.
+    fn judge(&mut self, average: f64, queue: &DropTail, item: &Item) -> Fate;
+}
+
+/// DropTail with a rule that marks or drops packets before the queue is full.
+#[derive(Clone, Debug)]
+pub(super) struct AveragedQueue<R> {
+    pub rule: R,
+    pub queue: DropTail,
+    pub average: Average,
+    marked: u64,
+}
+
+impl<R: Rule> AveragedQueue<R> {
+    /// `weight` and `mean_packet` as in [`check`].
+    pub fn new(rule: R, build: &Build, weight: Probability, mean_packet: Bytes) -> AveragedQueue<R> {
+        let average = Average::new(weight.get(), build.rate.time_for(mean_packet.0));
+        AveragedQueue { rule, queue: DropTail::new(build.limit), average, marked: 0 }
+    }
+}
+
+impl<R: Rule> Queue for AveragedQueue<R> {
+    fn enqueue(&mut self, now: Time, mut item: Item, drops: &mut Drops) {
+        self.average.on_arrival(now, self.rule.length(&self.queue));
+        let fate = self.rule.judge(self.average.value, &self.queue, &item);
+        // What finds the queue full is dropped for that.
+        if self.queue.has_room(item.bytes) {
+            match fate {
+                Fate::Keep => {}
+                Fate::Mark => {
+                    item.ecn = Ecn::Ce;
+                    self.marked += 1;
+                }
+                Fate::Drop => return drops.push((item, DropCause::Aqm)),
+            }
+        }
+        self.queue.enqueue(now, item, drops);
+    }
+
+    fn dequeue(&mut self, now: Time, drops: &mut Drops) -> Option<Item> {
+        let item = self.queue.dequeue(now, drops);
+        if item.is_none() {
+            self.average.on_idle(now);
+        }
+        item
+    }
+
+    fn len(&self) -> usize {
+        self.queue.len()
+    }
+
+    fn bytes(&self) -> u64 {
+        self.queue.bytes()
+    }
+
+    fn marked(&self) -> u64 {
+        self.marked
+    }
+
+    fn average(&self) -> Option<f64> {
+        Some(self.average.value)
+    }
+}
 
 /// Checks the keys of a discipline that its average needs.
 pub(super) fn check(weight: Probability, mean_packet: Bytes, faults: &mut Faults) {

@@ -1,10 +1,10 @@
 //! Congestion warning: a DropTail queue that marks every packet while its average length exceeds a threshold (Xu, Tian, Ansari, IEEE JSAC
 //! 22(4), 2004). A sender can then tell whether a loss came with a warning.
 
-use super::average::{self, Average};
-use super::{Build, DropTail, Drops, Item, Keys, Limit, Queue};
+use super::average::{self, AveragedQueue, Fate, Rule};
+use super::{Build, DropTail, Item, Keys, Queue};
 use crate::choice::Faults;
-use airtcp_wire::{Bytes, Dur, Ecn, Positive, Probability, Time};
+use airtcp_wire::{Bytes, Positive, Probability};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -35,75 +35,43 @@ impl Keys for Config {
     }
 
     fn build(&self, build: Build) -> Box<dyn Queue> {
-        let mean_packet_time = build.rate.time_for(self.mean_packet.0);
-        Box::new(CongestionWarning::new(self, build.limit, mean_packet_time))
+        Box::new(congestion_warning(self, &build))
     }
 }
 
 #[derive(Clone, Debug)]
-pub struct CongestionWarning {
-    queue: DropTail,
+struct Warning {
     threshold: f64,
-    average: Average,
-    marked: u64,
 }
 
-impl CongestionWarning {
-    fn new(config: &Config, limit: Limit, mean_packet_time: Dur) -> CongestionWarning {
-        CongestionWarning {
-            queue: DropTail::new(limit),
-            threshold: config.threshold.get(),
-            average: Average::new(config.weight.get(), mean_packet_time),
-            marked: 0,
-        }
-    }
+fn congestion_warning(config: &Config, build: &Build) -> AveragedQueue<Warning> {
+    let warning = Warning { threshold: config.threshold.get() };
+    AveragedQueue::new(warning, build, config.weight, config.mean_packet)
 }
 
-impl Queue for CongestionWarning {
-    fn enqueue(&mut self, now: Time, mut item: Item, drops: &mut Drops) {
-        self.average.on_arrival(now, self.queue.len() as f64);
-        if self.average.value > self.threshold && item.ecn.is_capable() {
-            item.ecn = Ecn::Ce;
-            self.marked += u64::from(self.queue.has_room(item.bytes));
+impl Rule for Warning {
+    fn judge(&mut self, average: f64, _queue: &DropTail, item: &Item) -> Fate {
+        match average > self.threshold && item.ecn.is_capable() {
+            true => Fate::Mark,
+            false => Fate::Keep,
         }
-        self.queue.enqueue(now, item, drops);
-    }
-
-    fn dequeue(&mut self, now: Time, drops: &mut Drops) -> Option<Item> {
-        let item = self.queue.dequeue(now, drops);
-        if item.is_none() {
-            self.average.on_idle(now);
-        }
-        item
-    }
-
-    fn len(&self) -> usize {
-        self.queue.len()
-    }
-
-    fn bytes(&self) -> u64 {
-        self.queue.bytes()
-    }
-
-    fn marked(&self) -> u64 {
-        self.marked
-    }
-
-    fn average(&self) -> Option<f64> {
-        Some(self.average.value)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::queue::{Drops, Limit};
+    use crate::rng::Chances;
+    use airtcp_wire::{Ecn, Rate, Time};
 
-    fn queue(weight: f64) -> CongestionWarning {
+    fn queue(weight: f64) -> AveragedQueue<Warning> {
         let config = Config { weight: Probability::new(weight), ..Config::default() };
-        CongestionWarning::new(&config, Limit::packets(20), Dur::from_millis(1))
+        let chance = Chances::new(1).chance("queue");
+        congestion_warning(&config, &Build { limit: Limit::packets(20), rate: Rate(8_000_000), chance })
     }
 
-    fn fill(queue: &mut CongestionWarning, packets: u32, ecn: Ecn) -> Drops {
+    fn fill(queue: &mut AveragedQueue<Warning>, packets: u32, ecn: Ecn) -> Drops {
         let mut drops = Drops::new();
         for id in 0..packets {
             queue.enqueue(Time::ZERO, Item { id, bytes: 1000, ecn, ..Item::default() }, &mut drops);
@@ -111,7 +79,7 @@ mod tests {
         drops
     }
 
-    fn marked(queue: &mut CongestionWarning) -> Vec<u32> {
+    fn marked(queue: &mut AveragedQueue<Warning>) -> Vec<u32> {
         let taken = std::iter::from_fn(|| queue.dequeue(Time::ZERO, &mut Drops::new()));
         taken.filter(|item| item.ecn == Ecn::Ce).map(|item| item.id).collect()
     }

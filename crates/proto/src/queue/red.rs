@@ -1,10 +1,10 @@
 //! Random early detection: Floyd and Jacobson, IEEE/ACM Transactions on Networking 1(4), 1993, with the rules that ns-2 added.
 
-use super::average::{self, Average};
-use super::{Build, DropCause, DropTail, Drops, Item, Keys, Limit, Queue};
+use super::average::{self, AveragedQueue, Fate, Rule};
+use super::{Build, DropTail, Item, Keys, Queue};
 use crate::choice::Faults;
 use crate::rng::Chance;
-use airtcp_wire::{Bytes, Dur, Ecn, Positive, Probability, Time};
+use airtcp_wire::{Bytes, Positive, Probability};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -59,50 +59,28 @@ impl Keys for Config {
     }
 
     fn build(&self, build: Build) -> Box<dyn Queue> {
-        let mean_packet_time = build.rate.time_for(self.mean_packet.0);
-        Box::new(Red::new(*self, build.limit, mean_packet_time, build.chance))
+        Box::new(red(self, build))
     }
 }
 
-/// RED's verdict on a packet.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Early {
-    Keep,
-    /// Chosen by chance, with the average below the maximum threshold.
-    BelowMax,
-    /// Chosen, by chance or not, with the average above it.
-    AboveMax,
+fn red(config: &Config, build: Build) -> AveragedQueue<Red> {
+    let chance = build.chance.clone();
+    let rule = Red { config: *config, chance, below_min: true, count: 0, count_bytes: 0 };
+    AveragedQueue::new(rule, &build, config.weight, config.mean_packet)
 }
 
 #[derive(Clone, Debug)]
-pub struct Red {
+struct Red {
     config: Config,
     chance: Chance,
-    queue: DropTail,
-    /// In packets, or in bytes.
-    average: Average,
     /// Was the average below the minimum threshold at the last arrival?
     below_min: bool,
     /// Packets and bytes that have arrived since the last one was chosen, or since the average rose above the minimum.
     count: u32,
     count_bytes: u64,
-    marked: u64,
 }
 
 impl Red {
-    fn new(config: Config, limit: Limit, mean_packet_time: Dur, chance: Chance) -> Red {
-        Red {
-            config,
-            chance,
-            queue: DropTail::new(limit),
-            average: Average::new(config.weight.get(), mean_packet_time),
-            below_min: true,
-            count: 0,
-            count_bytes: 0,
-            marked: 0,
-        }
-    }
-
     /// A threshold in the unit that is counted.
     fn threshold(&self, packets: Positive) -> f64 {
         if self.config.count_bytes { packets.get() * self.mean_packet() } else { packets.get() }
@@ -113,43 +91,19 @@ impl Red {
         self.config.mean_packet.0 as f64
     }
 
-    fn judge(&mut self, bytes: u32) -> Early {
-        self.count += 1;
-        self.count_bytes += u64::from(bytes);
-        let max = self.threshold(self.config.max_threshold);
-        let certain = if self.config.gentle { 2.0 * max } else { max };
-        // ns-2: no early drop while at most one packet waits.
-        if self.average.value < self.threshold(self.config.min_threshold) || self.queue.len() <= 1 {
-            self.below_min = true;
-            Early::Keep
-        } else if self.average.value >= certain {
-            (self.count, self.count_bytes) = (0, 0);
-            Early::AboveMax
-        } else if self.below_min {
-            self.below_min = false;
-            (self.count, self.count_bytes) = (1, u64::from(bytes));
-            Early::Keep
-        } else {
-            self.draw(bytes, max)
-        }
-    }
-
-    fn draw(&mut self, bytes: u32, max: f64) -> Early {
-        let probability = self.spread(self.base_probability(max), bytes);
-        if !self.chance.happens(probability) {
-            return Early::Keep;
-        }
-        (self.count, self.count_bytes) = (0, 0);
-        if self.average.value < max { Early::BelowMax } else { Early::AboveMax }
+    /// Draws whether the packet is chosen, by Floyd and Jacobson's probability.
+    fn draw(&mut self, average: f64, max: f64, bytes: u32) -> bool {
+        let probability = self.spread(self.base_probability(average, max), bytes);
+        self.chance.happens(probability)
     }
 
     /// p_b: the drop probability if all packets were alike and drops independent.
-    fn base_probability(&self, max: f64) -> f64 {
+    fn base_probability(&self, average: f64, max: f64) -> f64 {
         let (top, min) = (self.config.max_probability.get(), self.threshold(self.config.min_threshold));
-        if self.average.value < max {
-            top * (self.average.value - min) / (max - min)
+        if average < max {
+            top * (average - min) / (max - min)
         } else {
-            top + (1.0 - top) * (self.average.value - max) / max
+            top + (1.0 - top) * (average - max) / max
         }
     }
 
@@ -167,65 +121,55 @@ impl Red {
         };
         if self.config.count_bytes { spread * f64::from(bytes) / mean } else { spread }
     }
-
-    fn marks(&self, verdict: Early, ecn: Ecn) -> bool {
-        ecn.is_capable() && self.config.ecn && verdict == Early::BelowMax
-    }
 }
 
-impl Queue for Red {
-    fn enqueue(&mut self, now: Time, mut item: Item, drops: &mut Drops) {
-        let length =
-            if self.config.count_bytes { self.queue.bytes() as f64 } else { self.queue.len() as f64 };
-        self.average.on_arrival(now, length);
-        let verdict = self.judge(item.bytes);
-        if verdict != Early::Keep && self.queue.has_room(item.bytes) {
-            if !self.marks(verdict, item.ecn) {
-                drops.push((item, DropCause::Aqm));
-                return;
-            }
-            item.ecn = Ecn::Ce;
-            self.marked += 1;
+impl Rule for Red {
+    fn length(&self, queue: &DropTail) -> f64 {
+        if self.config.count_bytes { queue.bytes() as f64 } else { queue.len() as f64 }
+    }
+
+    fn judge(&mut self, average: f64, queue: &DropTail, item: &Item) -> Fate {
+        self.count += 1;
+        self.count_bytes += u64::from(item.bytes);
+        let max = self.threshold(self.config.max_threshold);
+        let certain = if self.config.gentle { 2.0 * max } else { max };
+        // ns-2: no early drop while at most one packet waits.
+        if average < self.threshold(self.config.min_threshold) || queue.len() <= 1 {
+            self.below_min = true;
+            return Fate::Keep;
         }
-        self.queue.enqueue(now, item, drops);
-    }
-
-    fn dequeue(&mut self, now: Time, drops: &mut Drops) -> Option<Item> {
-        let item = self.queue.dequeue(now, drops);
-        if item.is_none() {
-            self.average.on_idle(now);
+        if average < certain && self.below_min {
+            self.below_min = false;
+            (self.count, self.count_bytes) = (1, u64::from(item.bytes));
+            return Fate::Keep;
         }
-        item
-    }
-
-    fn len(&self) -> usize {
-        self.queue.len()
-    }
-
-    fn bytes(&self) -> u64 {
-        self.queue.bytes()
-    }
-
-    fn marked(&self) -> u64 {
-        self.marked
-    }
-
-    fn average(&self) -> Option<f64> {
-        Some(self.average.value)
+        if average < certain && !self.draw(average, max, item.bytes) {
+            return Fate::Keep;
+        }
+        (self.count, self.count_bytes) = (0, 0);
+        // RFC 3168 §7: packets are dropped while the average is above the maximum threshold.
+        match average < max && self.config.ecn && item.ecn.is_capable() {
+            true => Fate::Mark,
+            false => Fate::Drop,
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::queue::{Drops, Limit};
     use crate::rng::Chances;
+    use airtcp_wire::{Ecn, Rate, Time};
 
     fn config() -> Config {
         Config { gentle: false, wait: false, ..Config::default() }
     }
 
-    fn red(config: Config) -> Red {
-        Red::new(config, Limit::packets(1000), Dur::from_millis(1), Chances::new(1).chance("queue"))
+    /// In front of a link that takes a millisecond for a mean packet.
+    fn queue(config: Config) -> AveragedQueue<Red> {
+        let (limit, chance) = (Limit::packets(1000), Chances::new(1).chance("queue"));
+        red(&config, Build { limit, rate: Rate(8_000_000), chance })
     }
 
     fn packet(bytes: u32) -> Item {
@@ -235,15 +179,15 @@ mod tests {
     /// Holds the queue at `length` packets, with the average settled there, for so many arrivals; returns which of
     /// them were dropped or marked.
     fn chosen_at(config: Config, length: usize, bytes: u32, arrivals: usize) -> (Vec<usize>, Drops) {
-        let mut queue = red(config);
+        let mut queue = queue(config);
         let mut drops = Drops::new();
         (0..length).for_each(|_| queue.queue.enqueue(Time::ZERO, packet(bytes), &mut drops));
         queue.average.value = if config.count_bytes { queue.bytes() as f64 } else { length as f64 };
         let mut chosen = Vec::new();
         for arrival in 0..arrivals {
-            let before = queue.marked as usize + drops.len();
+            let before = queue.marked() as usize + drops.len();
             queue.enqueue(Time::ZERO, packet(bytes), &mut drops);
-            if queue.marked as usize + drops.len() > before {
+            if queue.marked() as usize + drops.len() > before {
                 chosen.push(arrival);
             }
             while queue.len() > length {
@@ -259,7 +203,7 @@ mod tests {
 
     #[test]
     fn the_average_follows_its_closed_form() {
-        let mut queue = red(Config {
+        let mut queue = queue(Config {
             min_threshold: Positive::new(900.0),
             max_threshold: Positive::new(950.0),
             ..config()
@@ -280,7 +224,7 @@ mod tests {
 
     #[test]
     fn an_idle_link_ages_the_average_by_the_packets_that_it_could_have_sent() {
-        let mut queue = red(config());
+        let mut queue = queue(config());
         queue.average.value = 8.0;
         assert_eq!(queue.dequeue(Time(5_000_000), &mut Drops::new()), None);
         queue.enqueue(Time(105_900_000), packet(1000), &mut Drops::new());
