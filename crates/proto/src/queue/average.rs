@@ -4,9 +4,9 @@ use super::{Build, DropCause, DropTail, Drops, Item, Queue};
 use crate::choice::Faults;
 use airtcp_wire::{Bytes, Dur, Ecn, Probability, Time};
 
-/// The fate of a packet that arrives.
+/// What happens to a packet that arrives before the queue is full.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Fate {
+pub(super) enum Early {
     Keep,
     Mark,
     Drop,
@@ -20,7 +20,7 @@ pub(super) trait Rule: Send {
     }
 
     /// Judges `item`, which arrives at `queue` while its average length is `average`.
-    fn judge(&mut self, average: f64, queue: &DropTail, item: &Item) -> Fate;
+    fn judge(&mut self, average: f64, queue: &DropTail, item: &Item) -> Early;
 }
 
 /// DropTail with a rule that marks or drops packets before the queue is full.
@@ -47,12 +47,12 @@ impl<R: Rule> Queue for AveragedQueue<R> {
         // What finds the queue full is dropped for that.
         if self.queue.has_room(item.bytes) {
             match fate {
-                Fate::Keep => {}
-                Fate::Mark => {
+                Early::Keep => {}
+                Early::Mark => {
                     item.ecn = Ecn::Ce;
                     self.marked += 1;
                 }
-                Fate::Drop => return drops.push((item, DropCause::Aqm)),
+                Early::Drop => return drops.push((item, DropCause::Aqm)),
             }
         }
         self.queue.enqueue(now, item, drops);

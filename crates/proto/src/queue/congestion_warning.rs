@@ -1,7 +1,7 @@
 //! Congestion warning: a DropTail queue that marks every packet while its average length exceeds a threshold (Xu, Tian, Ansari, IEEE JSAC
 //! 22(4), 2004). A sender can then tell whether a loss came with a warning.
 
-use super::average::{self, AveragedQueue, Fate, Rule};
+use super::average::{self, AveragedQueue, Early, Rule};
 use super::{Build, DropTail, Item, Keys, Queue};
 use crate::choice::Faults;
 use airtcp_wire::{Bytes, Positive, Probability};
@@ -50,10 +50,10 @@ fn congestion_warning(config: &Config, build: &Build) -> AveragedQueue<Warning> 
 }
 
 impl Rule for Warning {
-    fn judge(&mut self, average: f64, _queue: &DropTail, item: &Item) -> Fate {
+    fn judge(&mut self, average: f64, _queue: &DropTail, item: &Item) -> Early {
         match average > self.threshold && item.ecn.is_capable() {
-            true => Fate::Mark,
-            false => Fate::Keep,
+            true => Early::Mark,
+            false => Early::Keep,
         }
     }
 }

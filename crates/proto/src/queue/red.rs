@@ -1,6 +1,6 @@
 //! Random early detection: Floyd and Jacobson, IEEE/ACM Transactions on Networking 1(4), 1993, with the rules that ns-2 added.
 
-use super::average::{self, AveragedQueue, Fate, Rule};
+use super::average::{self, AveragedQueue, Early, Rule};
 use super::{Build, DropTail, Item, Keys, Queue};
 use crate::choice::Faults;
 use crate::rng::Chance;
@@ -128,7 +128,7 @@ impl Rule for Red {
         if self.config.count_bytes { queue.bytes() as f64 } else { queue.len() as f64 }
     }
 
-    fn judge(&mut self, average: f64, queue: &DropTail, item: &Item) -> Fate {
+    fn judge(&mut self, average: f64, queue: &DropTail, item: &Item) -> Early {
         self.count += 1;
         self.count_bytes += u64::from(item.bytes);
         let max = self.threshold(self.config.max_threshold);
@@ -136,21 +136,21 @@ impl Rule for Red {
         // ns-2: no early drop while at most one packet waits.
         if average < self.threshold(self.config.min_threshold) || queue.len() <= 1 {
             self.below_min = true;
-            return Fate::Keep;
+            return Early::Keep;
         }
         if average < certain && self.below_min {
             self.below_min = false;
             (self.count, self.count_bytes) = (1, u64::from(item.bytes));
-            return Fate::Keep;
+            return Early::Keep;
         }
         if average < certain && !self.draw(average, max, item.bytes) {
-            return Fate::Keep;
+            return Early::Keep;
         }
         (self.count, self.count_bytes) = (0, 0);
         // RFC 3168 §7: packets are dropped while the average is above the maximum threshold.
         match average < max && self.config.ecn && item.ecn.is_capable() {
-            true => Fate::Mark,
-            false => Fate::Drop,
+            true => Early::Mark,
+            false => Early::Drop,
         }
     }
 }
