@@ -43,10 +43,10 @@ impl<R: Rule> AveragedQueue<R> {
 impl<R: Rule> Queue for AveragedQueue<R> {
     fn enqueue(&mut self, now: Time, mut item: Item, drops: &mut Drops) {
         self.average.on_arrival(now, self.rule.length(&self.queue));
-        let fate = self.rule.judge(self.average.value, &self.queue, &item);
+        let early = self.rule.judge(self.average.value, &self.queue, &item);
         // What finds the queue full is dropped for that.
         if self.queue.has_room(item.bytes) {
-            match fate {
+            match early {
                 Early::Keep => {}
                 Early::Mark => {
                     item.ecn = Ecn::Ce;
