@@ -1,4 +1,4 @@
-//! Whose rights a command has that this process starts.
+//! The user behind sudo, whose rights a command gets that this process starts.
 
 use anyhow::Context;
 use nix::unistd::{Gid, Uid, User, geteuid, initgroups, setgroups, setresgid, setresuid};
@@ -6,17 +6,17 @@ use std::env;
 use std::ffi::CString;
 use std::path::PathBuf;
 
-/// Whoever started this process through sudo.
+/// The user who started this process through sudo.
 #[derive(Clone, Debug)]
 pub struct Invoker {
     uid: Uid,
     gid: Gid,
-    /// Unless the user has no entry of that kind.
+    /// `None` if the user database has no entry for the user.
     user: Option<User>,
 }
 
 impl Invoker {
-    /// `None` when sudo has not started this process, or root has started sudo.
+    /// Returns `None` if sudo has not started this process, or root has started sudo.
     ///
     /// # Errors
     /// When sudo's variables are no ids, or the user database cannot be read.
@@ -29,7 +29,7 @@ impl Invoker {
         Ok(Some(Invoker { uid, gid: Gid::from_raw(gid), user: User::from_uid(uid)? }))
     }
 
-    /// Makes this process one of the user's.
+    /// Gives this process the user's identity and groups.
     ///
     /// # Errors
     /// The kernel's.
@@ -47,7 +47,7 @@ impl Invoker {
         self.user.as_ref().map(|user| user.shell.clone()).filter(|shell| !shell.as_os_str().is_empty())
     }
 
-    /// Environment variables that sudo has set to root's.
+    /// The user's values of the environment variables that sudo has set to root's.
     pub fn environment(&self) -> Vec<(String, String)> {
         let Some(user) = &self.user else { return Vec::new() };
         let home = user.dir.to_string_lossy().into_owned();

@@ -1,15 +1,15 @@
-//! Lines for a reader. A reader that has gone, as `head` does, is no reason to stop or panic.
+//! Lines of output. A reader that has gone, as `head` does, is no reason to stop or to panic.
 
 use std::fmt::Arguments;
 use std::io::{self, ErrorKind, Write};
 
-/// Prints a line to standard output, as `say!` does.
+/// Prints a line to standard output. Takes the arguments of `println!`.
 #[macro_export]
 macro_rules! say {
     ($($what:tt)*) => { $crate::output::say(format_args!($($what)*)) };
 }
 
-/// Prints a line to standard error, as `warn!` does.
+/// Prints a line to standard error. Takes the arguments of `eprintln!`.
 #[macro_export]
 macro_rules! warn {
     ($($what:tt)*) => { $crate::output::warn(format_args!($($what)*)) };
@@ -29,6 +29,6 @@ pub fn say(line: Arguments<'_>) {
 
 /// See [`warn!`](crate::warn).
 pub fn warn(line: Arguments<'_>) {
-    // Where this cannot be written, nothing can be said about it.
+    // An error of standard error can be reported nowhere.
     let _ = writeln!(io::stderr(), "{line}");
 }

@@ -12,7 +12,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 pub struct QueuedDevice {
     pub arrived: VecDeque<(Vec<u8>, Offload)>,
     pub sent: Vec<(Vec<u8>, Offload)>,
-    /// Packets that may be sent until somebody takes them.
+    /// Packets that `sent` may hold.
     pub room: usize,
     offload: Offload,
     has_offloads: bool,

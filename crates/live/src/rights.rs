@@ -1,4 +1,4 @@
-//! Giving up rights.
+//! Dropping privileges.
 
 use caps::{CapSet, Capability, CapsHashSet};
 use nix::sys::prctl;
@@ -8,7 +8,7 @@ use std::io;
 /// User and group 65534, which own nothing.
 const NOBODY: u32 = 65_534;
 
-/// Becomes nobody, if this process is root's.
+/// Becomes nobody, if this process runs as root.
 ///
 /// # Errors
 /// The kernel's.
@@ -22,8 +22,8 @@ pub fn be_nobody() -> io::Result<()> {
     Ok(())
 }
 
-/// Becomes nobody, if this process is root's, and gives up all capabilities but these: devices and files that are open stay so,
-/// and nothing else is in reach. Call it while there is one thread.
+/// Becomes nobody, if this process runs as root, and drops all capabilities but `kept`. Open devices and files stay
+/// open, and nothing else is in reach. Call it while there is one thread.
 ///
 /// # Errors
 /// The kernel's.
@@ -34,7 +34,7 @@ pub fn become_nobody(kept: &[Capability]) -> io::Result<()> {
     keep_only(kept)
 }
 
-/// This thread, and those that it begins, give up all capabilities but these, for good.
+/// Drops all capabilities but `kept`, for good, in this thread and in those that it starts.
 ///
 /// # Errors
 /// The kernel's.

@@ -1,4 +1,4 @@
-//! Signals as something to wait for, and the ends of processes that they report.
+//! Waits for signals, and for the ends of child processes.
 
 use crate::warn;
 use nix::errno::Errno;
@@ -12,29 +12,29 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
-/// Milliseconds that a command has to end in after it was told to.
+/// Milliseconds in which a command must end after it was told to.
 const GRACE_MS: u16 = 2000;
 
-/// The signals that this process waits for and no longer gets otherwise.
+/// Signals that this process has blocked and reads from a descriptor instead.
 pub struct Signals {
     waiting: SignalFd,
     before: SigSet,
 }
 
-/// What came.
+/// A signal that has arrived.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Event {
     /// A child ended.
     Child,
-    /// Somebody wants the command to get this.
+    /// The command is to get this signal.
     Told(Signal),
-    /// The terminal has sent it to the command as well.
+    /// The terminal has sent the signal to the command as well.
     Passing,
 }
 
 impl Signals {
-    /// Blocks them in the calling thread and those that it starts. With SIGTTOU blocked, the terminal can be written to
-    /// and given away from the background.
+    /// Blocks the signals in the calling thread and in those that it starts. With SIGTTOU blocked, this process can
+    /// write to the terminal, and give it away, from the background.
     ///
     /// # Errors
     /// The kernel's.
@@ -48,7 +48,7 @@ impl Signals {
         Ok(Signals { waiting, before })
     }
 
-    /// Lets the calling thread get them as before.
+    /// Restores the signal mask of the calling thread.
     ///
     /// # Errors
     /// The kernel's.
@@ -56,8 +56,8 @@ impl Signals {
         Ok(self.before.thread_set_mask()?)
     }
 
-    /// Has `command` begin with the signals as they were before. Here they stay blocked: the first process of a PID namespace
-    /// loses what comes to it unblocked.
+    /// Starts `command` with the signal mask from before. This process keeps the signals blocked: the first process
+    /// of a PID namespace loses those that are not.
     #[allow(unsafe_code, reason = "the mask of the child alone")]
     pub fn as_before(&self, command: &mut Command) {
         let before = self.before;
@@ -65,7 +65,7 @@ impl Signals {
         unsafe { command.pre_exec(move || Ok(before.thread_set_mask()?)) };
     }
 
-    /// The next one, if one came.
+    /// Returns the next event, if there is one.
     pub fn next(&self) -> io::Result<Option<Event>> {
         let Some(info) = self.waiting.read_signal()? else { return Ok(None) };
         let signal = Signal::try_from(info.ssi_signo as i32)?;
@@ -77,7 +77,7 @@ impl Signals {
         }))
     }
 
-    /// Waits for the next one.
+    /// Waits for the next event.
     ///
     /// # Errors
     /// The kernel's.
@@ -93,8 +93,8 @@ impl Signals {
         }
     }
 
-    /// Waits for the end of the process inside, and returns its exit status. What this process is told it is told, too;
-    /// if that, or the end of the path, does not end it, it is killed.
+    /// Waits for the end of the process inside, and returns its exit status. Passes signals on to it. If neither they
+    /// nor the end of the path end the process, it is killed.
     pub fn attend(&self, inside: Pid, end_of_path: &impl AsFd) -> io::Result<u8> {
         let mut is_ending = false;
         loop {
@@ -155,12 +155,12 @@ enum Waited {
     TooLong,
 }
 
-/// A process that has ended meanwhile is not told.
+/// Sends a signal to a process, which may have ended meanwhile.
 pub fn tell(process: Pid, signal: Signal) {
     let _ = kill(process, signal);
 }
 
-/// An exit status as shells have it; `None` as long as there is none.
+/// An exit status as shells report it; `None` while the process runs.
 pub fn status(waited: WaitStatus) -> Option<u8> {
     match waited {
         WaitStatus::Exited(_, status) => Some(status as u8),
@@ -169,7 +169,7 @@ pub fn status(waited: WaitStatus) -> Option<u8> {
     }
 }
 
-/// The status with which shells answer when a program cannot be started.
+/// Prints why a program cannot be started, and returns the exit status that shells use for this.
 pub fn refusal(program: &str, error: &io::Error) -> u8 {
     if error.kind() == io::ErrorKind::NotFound {
         warn!("airtcpd: {program}: no such program");

@@ -1,4 +1,4 @@
-//! Devices that give and take whole IP packets.
+//! Devices that send and receive whole IP packets.
 
 use crate::offload::{DESCRIPTION_LEN, Offload};
 use airtcp_wire::packet::Endpoints;
@@ -9,30 +9,30 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::SystemTime;
 use tun_rs::{DeviceBuilder, SyncDevice};
 
-/// What the driver sends to and receives from. Neither call blocks; the descriptor is readable when a packet waits.
+/// A device as the driver sees it. No call blocks; the descriptor is readable when a packet waits.
 pub trait PacketDevice: AsFd {
-    /// The length of the packet that was put into `buffer`; `None` when none waits.
+    /// Receives a packet into `buffer` and returns its length; `None` if none waits.
     ///
     /// # Errors
     /// The device's.
     fn recv(&mut self, buffer: &mut [u8]) -> io::Result<Option<usize>>;
 
-    /// When the packet that was received last had reached this host, if the kernel tells.
+    /// When the last received packet reached this host, if the kernel reports that.
     fn arrived(&self) -> Option<SystemTime> {
         None
     }
 
-    /// What is left to do for the packet that was received last.
+    /// What is left to do for the last received packet.
     fn offload(&self) -> Offload {
         Offload::default()
     }
 
-    /// Does it take packets that are longer than its MTU, or lack their checksum?
+    /// Returns whether the device takes packets that are longer than its MTU, or lack their checksum.
     fn has_offloads(&self) -> bool {
         false
     }
 
-    /// Sends a packet for which something is left to do, and whose headers have this length.
+    /// Sends a packet with headers of `headers_len` bytes, for which `offload` is left to do.
     ///
     /// # Errors
     /// The device's; unsupported, unless it [has offloads](PacketDevice::has_offloads).
@@ -40,12 +40,12 @@ pub trait PacketDevice: AsFd {
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    /// Is there room for a packet of these that is [sent](PacketDevice::send)?
+    /// Returns whether there is room for a packet between these endpoints.
     fn has_room(&self, _endpoints: &Endpoints) -> bool {
         true
     }
 
-    /// Sends on a packet that was received last, as it came.
+    /// Sends the last received packet on, as it came.
     ///
     /// # Errors
     /// The device's.
@@ -56,25 +56,26 @@ pub trait PacketDevice: AsFd {
         }
     }
 
-    /// Sends a packet, or loses it when the device has no room, as any link may.
+    /// Sends a packet. If the device has no room, the packet is lost, as on any link.
     ///
     /// # Errors
     /// The device's.
     fn send(&mut self, packet: &[u8]) -> io::Result<()>;
 
-    /// Packets that came in and were lost before they could be received, as far as the device knows.
+    /// Incoming packets that were lost before they could be received, as far as the device knows.
     fn missed(&self) -> u64 {
         0
     }
 }
 
-/// Packets that may wait until they are received. What finds no room is lost, and nobody is told: let it be much.
+/// Packets that may wait to be received. The number is large because further ones are lost without notice.
 const QUEUE_PACKETS: u32 = 10_000;
 
-/// RFC 7600 §4.8: an address for a host that has none of its own. The kernel takes what comes out of a device only if that has one.
+/// RFC 7600 §4.8: an address for a host that has none of its own. The kernel accepts packets from a device only if
+/// the device has an address.
 pub const DUMMY: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 0, 8));
 
-/// A Linux TUN device, which lives as long as this value unless it was there before.
+/// A Linux TUN device. It is removed when this value is dropped, unless it existed before.
 pub struct Tun(SyncDevice);
 
 impl Tun {
@@ -96,7 +97,8 @@ impl Tun {
         Tun::build(builder(name, mtu))
     }
 
-    /// Takes a device that is there and that nobody holds, as it is. It stays when this value goes.
+    /// Opens an existing device that nobody holds, and keeps its settings. The device stays when this value is
+    /// dropped.
     ///
     /// # Errors
     /// As [`Tun::open`].
@@ -111,7 +113,8 @@ impl Tun {
     }
 }
 
-/// A TUN device that leaves checksums, and the cutting of long TCP segments, to whoever can do it best (`IFF_VNET_HDR`).
+/// A TUN device that leaves checksums, and the cutting of long TCP segments, to whoever does them best
+/// (`IFF_VNET_HDR`).
 pub struct OffloadTun {
     tun: Tun,
     offload: Offload,
@@ -136,7 +139,7 @@ impl OffloadTun {
         Ok(TunWriter(self.as_fd().try_clone_to_owned()?))
     }
 
-    /// Lets so many packets wait until they are received; what finds no room is lost.
+    /// Limits how many packets may wait to be received; further ones are lost.
     ///
     /// # Errors
     /// The kernel's.
@@ -145,7 +148,7 @@ impl OffloadTun {
     }
 }
 
-/// Sends whole packets by a device that somebody else reads.
+/// Sends whole packets through a device that somebody else reads.
 pub struct TunWriter(OwnedFd);
 
 impl TunWriter {

@@ -1,4 +1,4 @@
-//! What the ends of a circuit count.
+//! Counters of a circuit's ends.
 
 use crate::daemon::{self, Kind, Table};
 

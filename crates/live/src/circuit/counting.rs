@@ -1,4 +1,4 @@
-//! Counts the data packets that come out of a circuit, as the link has them.
+//! Counts the data packets that come out of a circuit, in the order in which the link delivers them.
 
 use crate::emulate::{PacketSocket, Prefix};
 use airtcp_wire::ip::{Addresses, Found, TCP, UDP};
@@ -9,36 +9,36 @@ use std::net::IpAddr;
 /// Bytes of UDP's header.
 const UDP_HEADER_LEN: usize = 8;
 
-/// What is counted.
+/// Which packets are counted.
 #[derive(Clone, Debug)]
 pub struct Counted {
-    /// Packets for these came through the circuit.
+    /// Destinations of packets that came through the circuit.
     pub prefixes: Vec<Prefix>,
-    /// Of these such as are TCP for this port alone, if there is one.
+    /// If there is a port, only TCP packets to it count.
     pub port: Option<u16>,
-    /// The UDP port of the receiving gateway, whose packets are no data.
+    /// The receiving gateway's UDP port, whose packets are not data.
     pub gateway: u16,
 }
 
-/// Sees what comes by a link, header packets too: so it knows which data came before which of them.
+/// Sees all packets from a link, including header packets, so that it knows which data came before which of them.
 pub struct DataCounter {
     socket: PacketSocket,
     tally: Tally,
 }
 
-/// What has come, up to the last frame that was seen.
+/// The count up to the last frame seen.
 struct Tally {
     counted: Counted,
     packets: u16,
-    /// The payload of the last packet to the gateway: several header packets, if the kernel put them together.
+    /// Payload of the last packet to the gateway: several header packets, if the kernel has merged them.
     last: Vec<u8>,
 }
 
-/// What a packet is here.
+/// The kind of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Seen<'a> {
     Data,
-    /// To the gateway, with its payload.
+    /// To the gateway, with this payload.
     Gateways(&'a [u8]),
     Others,
 }
@@ -48,7 +48,8 @@ impl DataCounter {
         DataCounter { socket, tally: Tally { counted, packets: 0, last: Vec::new() } }
     }
 
-    /// Data packets that have come since the last time, and before this datagram to the gateway; if nobody has seen that, until now.
+    /// Returns how many data packets have come since the last call and before this datagram to the gateway. If nobody
+    /// has seen the datagram, counts until now.
     ///
     /// # Errors
     /// The kernel's.
@@ -73,7 +74,7 @@ impl Tally {
         }
     }
 
-    /// Did this datagram come last of those to the gateway?
+    /// Returns whether this datagram was in the last packet to the gateway.
     fn has_seen(&self, datagram: &[u8]) -> bool {
         !datagram.is_empty() && self.last.chunks(datagram.len()).any(|one| one == datagram)
     }
@@ -94,7 +95,7 @@ impl Counted {
         let port = port.map(|port| u16::from_be_bytes([port[0], port[1]]));
         if found.protocol == UDP && port == Some(self.gateway) {
             let payload = transport.get(UDP_HEADER_LEN..)?;
-            // What is longer is no header packet, nor several.
+            // Longer payloads are not header packets, merged or not.
             return Some(Seen::Gateways(&payload[..payload.len().min(MOST_TOGETHER)]));
         }
         let to: IpAddr = match found.addresses {
@@ -107,7 +108,7 @@ impl Counted {
     }
 }
 
-/// Bytes of as many datagrams as the kernel gives as one.
+/// Bytes of as many datagrams as the kernel merges.
 const MOST_TOGETHER: usize = 64 * circuit::MAX_DATAGRAM;
 
 #[cfg(test)]
@@ -119,7 +120,7 @@ mod tests {
         let ip_len = (20 + udp_len).to_be_bytes();
         let ip = [&[0x45, 0, ip_len[0], ip_len[1], 0, 0, 0, 0, 64, UDP, 0, 0, 10, 1, 0, 1][..], &to].concat();
         let udp = [[7, 7], port.to_be_bytes(), udp_len.to_be_bytes(), [0, 0]].concat();
-        // Behind it is what makes it as long as the least frame.
+        // Padding to the minimum length of a frame.
         [&[0; 12][..], &[8, 0], &ip, &udp, payload, &[0; 9]].concat()
     }
 

@@ -1,4 +1,4 @@
-//! The nodes on real packets: their drivers pass them the time.
+//! Gateways: a circuit's nodes on real packets. Drivers pass them the time.
 
 use super::counting::DataCounter;
 use super::intake::{Intake, WaitingPacket};
@@ -12,19 +12,20 @@ use slab::Slab;
 use std::io;
 use std::net::SocketAddr;
 
-/// Datagrams and packets at a wake-up, until others have their turn.
+/// Datagrams and packets handled at a wake-up, before others have their turn.
 const A_TURN: usize = 256;
 
-/// A long packet of the kernel's is cut into what leaves within this time, so that it is no burst (as Linux sizes its own).
+/// The kernel's long packets are cut into parts that leave within this time, to avoid bursts (as Linux sizes its
+/// own).
 const BURST: Dur = Dur::from_millis(1);
 
-/// One byte more than is read, so that what is too long is seen.
+/// One byte longer than the longest datagram, so that longer ones are noticed.
 type Buffer = [u8; MAX_DATAGRAM + 1];
 
-/// Is shown what finds no room.
+/// Called with each packet that finds no room.
 pub type Shed = Box<dyn FnMut(&[u8]) + Send>;
 
-/// A sending node, the device that data comes from and goes back to, and its socket.
+/// A sending node, the device that data comes from and goes back to, and the node's socket.
 pub struct SendingGateway<D, S> {
     pub node: SendingNode,
     device: D,
@@ -32,16 +33,16 @@ pub struct SendingGateway<D, S> {
     peer: SocketAddr,
     vmss: usize,
     intake: Intake,
-    /// Packets in the node's hands.
+    /// Packets that the node holds.
     held: Slab<WaitingPacket>,
-    /// The DSCP of the data that left last, which header packets have, too (§4.3: they take the same path).
+    /// DSCP of the last data packet sent. Header packets get the same, because they take the same path (§4.3).
     dscp: u8,
-    /// Where data does not wait in the device.
+    /// Present if data that finds no room is lost, rather than left in the device.
     shed: Option<Shed>,
     pub counts: Counts,
 }
 
-/// What has gone through.
+/// Counts of what has passed.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Counts {
     pub data_packets: u64,
@@ -49,7 +50,7 @@ pub struct Counts {
     pub datagrams: u64,
     /// Data packets that the kernel did not take.
     pub lost: u64,
-    /// Data packets that found no room, where they do not wait for it.
+    /// Data packets lost for lack of room, if they do not wait for it.
     pub shed: u64,
 }
 
@@ -65,14 +66,15 @@ impl<D: PacketDevice, S: Datagrams> SendingGateway<D, S> {
         SendingGateway { node, device, socket, peer, vmss, intake, held, dscp: 0, shed: None, counts }
     }
 
-    /// What finds the tunnel queue full is lost at once (§4.5.1), and does not wait in the device for room.
+    /// Drops packets that find the tunnel queue full (§4.5.1), instead of leaving them in the device until there is
+    /// room.
     #[must_use]
     pub fn shedding(mut self, shed: Shed) -> SendingGateway<D, S> {
         self.shed = Some(shed);
         self
     }
 
-    /// Is the device to be looked at?
+    /// Returns whether to poll the device.
     pub fn takes(&self) -> bool {
         self.shed.is_some() || self.node.room() > 0
     }
@@ -89,8 +91,8 @@ impl<D: PacketDevice, S: Datagrams> SendingGateway<D, S> {
         self.node.poll_timeout()
     }
 
-    /// Takes in and sends what there is. Returns whether there may be more at once. `clock` is asked before each step, and
-    /// the machines are drained after each, as their contract has it.
+    /// Receives and sends what is waiting. Returns whether there may be more at once. Reads `clock` before each step,
+    /// and drains the machines after each, as their contract requires.
     ///
     /// # Errors
     /// The kernel's.
@@ -102,7 +104,7 @@ impl<D: PacketDevice, S: Datagrams> SendingGateway<D, S> {
         self.node.handle_timeout(clock());
         let mut buffer: Buffer = [0; MAX_DATAGRAM + 1];
         while self.drain(clock(), &mut left)? {
-            // Whose it is its tag tells: a host of several addresses answers from any.
+            // The tag identifies the sender: a host with several addresses answers from any of them.
             let Some((len, _, ecn)) = self.socket.recv(&mut buffer)? else {
                 self.shed()?;
                 return Ok(false);
@@ -112,7 +114,7 @@ impl<D: PacketDevice, S: Datagrams> SendingGateway<D, S> {
         Ok(true)
     }
 
-    /// Sends what there is, and counts it off what is left of the turn. Returns whether that was all.
+    /// Sends what may leave, and subtracts it from what is left of the turn. Returns whether that was all.
     fn drain(&mut self, now: Time, left: &mut usize) -> io::Result<bool> {
         let is_all = self.send_all(now, left)?;
         self.socket.flush();
@@ -132,7 +134,7 @@ impl<D: PacketDevice, S: Datagrams> SendingGateway<D, S> {
         Ok(false)
     }
 
-    /// The device is read only while there is room. Returns whether anything was taken.
+    /// Reads the device while there is room. Returns whether it has taken a packet.
     fn fill(&mut self, now: Time) -> io::Result<bool> {
         let mut took = false;
         let most = self.longest();
@@ -146,7 +148,7 @@ impl<D: PacketDevice, S: Datagrams> SendingGateway<D, S> {
         Ok(took)
     }
 
-    /// Loses what finds no room, where it does not wait for it.
+    /// Drops packets that find no room, unless they wait for it.
     fn shed(&mut self) -> io::Result<()> {
         let most = self.longest();
         let Some(shed) = &mut self.shed else { return Ok(()) };
@@ -160,16 +162,16 @@ impl<D: PacketDevice, S: Datagrams> SendingGateway<D, S> {
         Ok(())
     }
 
-    /// Bytes of the longest packet that is not cut.
+    /// The longest packet in bytes that is not cut.
     fn longest(&self) -> usize {
         self.node.bytes_in(BURST).map_or(self.vmss, |bytes| self.vmss.max(bytes as usize))
     }
 
-    /// What the kernel does not take is lost, as on any link.
+    /// Sends. What the kernel does not take is lost, as on any link.
     fn send(&mut self, output: Output) {
         match output {
             Output::Data(item) => {
-                // Header packets stay in front of the data that comes after them.
+                // Keep header packets in front of the data that comes after them.
                 self.socket.flush();
                 let packet = self.held.remove(item.id as usize);
                 self.node.count_more(packet.packets - 1);
@@ -187,7 +189,7 @@ impl<D: PacketDevice, S: Datagrams> SendingGateway<D, S> {
     }
 }
 
-/// A receiving node, its socket, and who counts the data, if somebody does.
+/// A receiving node, its socket, and the counter of data, if data is counted.
 pub struct ReceivingGateway<S> {
     pub node: ReceivingNode,
     socket: S,
@@ -200,7 +202,7 @@ impl<S: Datagrams> ReceivingGateway<S> {
         ReceivingGateway { node, socket, counter: None, replies: 0 }
     }
 
-    /// Data is counted, and what is missing is reported.
+    /// Counts data, and reports what is missing.
     #[must_use]
     pub fn counting(mut self, counter: DataCounter) -> ReceivingGateway<S> {
         self.node.counts = true;

@@ -7,19 +7,19 @@ use std::io;
 /// Longest packet in bytes that IP can carry.
 const MAX_PACKET: usize = 1 << 16;
 
-/// A packet that is at least so long has a buffer for the longest, which is used again.
+/// Packets of at least this length use a buffer for the longest packet, which is used again.
 const LONG: usize = MAX_PACKET / 4;
 
-/// Buffers that are kept for packets to come.
+/// Buffers kept for later packets.
 const MOST_SPARE: usize = 64;
 
-/// A data packet that waits: one, or several in one that somebody else cuts.
+/// A data packet that waits. It may be a long one, which the device cuts into several.
 pub struct WaitingPacket {
     buffer: Vec<u8>,
     len: usize,
     headers_len: usize,
     offload: Offload,
-    /// Packets and bytes, once it is cut.
+    /// Packets and bytes after it has been cut.
     pub packets: u16,
     pub wire_len: u32,
 }
@@ -41,7 +41,7 @@ impl WaitingPacket {
         &self.buffer[..self.len]
     }
 
-    /// Six bits.
+    /// The DSCP (six bits).
     pub fn dscp(&self) -> u8 {
         match *self.bytes() {
             [version, class, ..] if version >> 4 == 6 => (version << 4 | class >> 4) >> 2,
@@ -62,7 +62,7 @@ impl WaitingPacket {
     }
 }
 
-/// What was received last, as far as it has not left.
+/// The last received packet, as far as it has not been passed on.
 pub struct Intake {
     frame: Vec<u8>,
     len: usize,
@@ -76,7 +76,7 @@ impl Intake {
         Intake { frame: vec![0; MAX_PACKET], len: 0, pieces: Pieces::none(), spare: Vec::new() }
     }
 
-    /// The next packet. One that is longer than `most` bytes is cut, if it can be.
+    /// Returns the next packet. Cuts packets longer than `most` bytes, if they can be cut.
     ///
     /// # Errors
     /// The device's.
@@ -93,7 +93,7 @@ impl Intake {
             }
             match Pieces::of_packet(&self.frame[..len], offload) {
                 Some(pieces) => self.pieces = pieces,
-                // The kernel knows what it means by that.
+                // Pass on what cannot be parsed: the kernel knows what it means.
                 None => {
                     return Ok(Some(self.whole(Part {
                         len,
@@ -131,7 +131,7 @@ impl Intake {
         self.spare.pop().unwrap_or_else(|| vec![0; MAX_PACKET])
     }
 
-    /// A packet has left.
+    /// Reuses the buffer of a packet that has left.
     pub fn take_back(&mut self, packet: WaitingPacket) {
         if packet.buffer.len() == MAX_PACKET && self.spare.len() < MOST_SPARE {
             self.spare.push(packet.buffer);
@@ -139,7 +139,7 @@ impl Intake {
     }
 }
 
-/// What the kernel says to neighbours on the device, such as that IPv6 is there, is for nobody.
+/// Returns whether the kernel sent this to neighbours on the device, for example to announce IPv6. Nobody needs it.
 fn is_of_the_device(packet: &[u8]) -> bool {
     let is_multicast = packet.get(24) == Some(&0xff);
     packet.is_empty() || packet[0] >> 4 == 6 && is_multicast

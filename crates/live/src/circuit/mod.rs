@@ -1,12 +1,11 @@
 //! TCP circuits between two gateways (S.-Y. Wang, H. T. Kung, *Use of TCP decoupling*; § are its sections): the machines of
 //! [`airtcp_proto::circuit`] with sessions of `docs/circuit-wire.md` around them.
 //!
-//! A [`SendingNode`] calls, and lets data packets go as its control TCPs allow; a [`ReceivingNode`] answers and never sees data.
-//! Both keep the contract of [`airtcp_proto::machine`].
+//! A [`SendingNode`] opens a session, and forwards data packets as its control TCPs allow; a [`ReceivingNode`]
+//! answers and never handles data. Both follow the contract of [`airtcp_proto::machine`]. A gateway is a node with
+//! its socket and, at the sender, the device that data comes from and goes back to.
 //!
-//! Around each is a gateway: its socket, and the device that data comes from and goes back to.
-//!
-//! A circuit that is not there holds nothing up: while nobody answers, data packets pass as if there were no gateway.
+//! A circuit that is down stops nothing: while nobody answers, data packets pass as if there were no gateway.
 
 mod counters;
 mod counting;
@@ -33,11 +32,13 @@ pub use thread::GatewayThread;
 
 use airtcp_wire::Dur;
 
-/// How often a sender says HELLO or PING until it is answered, and after which silence it says PING.
+/// How often a sender repeats HELLO or PING until it is answered.
 const REPEAT: Dur = Dur::from_secs(1);
+
+/// A sender sends PING after this silence.
 const IDLE: Dur = Dur::from_secs(5);
 
-/// How long a sender waits for an answer until it takes the receiver for dead.
+/// How long a sender waits for an answer before it takes the receiver for dead.
 const PATIENCE: Dur = Dur::from_secs(3);
 
 #[cfg(test)]

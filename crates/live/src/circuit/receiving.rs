@@ -1,4 +1,5 @@
-//! The receiving node: it answers any sending node with the key. Data packets pass it by (§4.6), and may be counted.
+//! The receiving node. It answers any sending node that has the key. Data packets bypass it (§4.6), and may be
+//! counted.
 
 use super::session::{Heard, Reader, Writer};
 use airtcp_proto::Chance;
@@ -11,19 +12,19 @@ use airtcp_wire::{Bytes, Dur, Ecn, Time, tcp};
 use std::collections::VecDeque;
 use std::net::SocketAddr;
 
-/// Sessions that may begin: replayed HELLOs cannot displace any session younger than these.
+/// Sessions that may begin. Replayed HELLOs displace these, but never an open session.
 const MOST_OFFERS: usize = 4;
 
-/// Sessions at once; the one that has been silent for longest gives way to another.
+/// Open sessions. A new one replaces the one that has been silent for longest.
 pub(super) const MOST_SESSIONS: usize = 32;
 
-/// Whoever is silent for longer is gone: a sender that is there says PING.
+/// A session ends after this silence: a live sender sends PING.
 const SILENCE: Dur = Dur::from_secs(15);
 
-/// The same HELLO is not answered more often.
+/// Minimum time between two answers to the same HELLO.
 const ANSWER: Dur = Dur::from_millis(100);
 
-/// What leaves the node.
+/// A datagram that leaves the node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Reply {
     pub to: SocketAddr,
@@ -35,18 +36,18 @@ pub struct ReceivingNode {
     tcp: TcpConfig,
     key: Key,
     chance: Chance,
-    /// Sessions that begin with the first word under their key.
+    /// Sessions that begin with the first datagram under their key.
     offers: VecDeque<Offer>,
     open: Vec<Session>,
-    /// To be sent beside what the receivers of the control TCPs have.
+    /// Datagrams to send beside those of the control TCPs' receivers.
     replies: VecDeque<Reply>,
-    /// Somebody tells it of data packets.
+    /// Whether data packets are counted.
     pub counts: bool,
-    /// Data packets that have passed by.
+    /// Data packets counted.
     pub data_packets: u64,
-    /// The caller whose header packet was the last one: data is taken for its own.
+    /// The caller that sent the last header packet. Data that follows is attributed to it.
     counted: Option<Nonce>,
-    /// Sessions that there have been.
+    /// Sessions begun so far.
     pub sessions: u64,
     /// Datagrams that failed authentication.
     pub refused: u64,
@@ -56,7 +57,7 @@ pub struct ReceivingNode {
 struct Offer {
     caller: Nonce,
     welcome: Welcome,
-    /// It may be answered again then.
+    /// When it may be answered again.
     next: Time,
     session: Session,
 }
@@ -67,12 +68,12 @@ struct Session {
     writer: Writer,
     reader: Reader,
     peer: SocketAddr,
-    /// When.
+    /// When the last datagram came.
     heard: Time,
 }
 
 impl ReceivingNode {
-    /// `chance` gives nonces and initial sequence numbers.
+    /// `chance` supplies nonces and initial sequence numbers.
     pub fn new(tcp: TcpConfig, key: Key, chance: Chance) -> ReceivingNode {
         ReceivingNode {
             tcp,
@@ -90,13 +91,13 @@ impl ReceivingNode {
         }
     }
 
-    /// Data packets have passed by since the last time.
+    /// Counts data packets that have passed since the last call.
     pub fn handle_data(&mut self, packets: u16) {
         self.data_packets += u64::from(packets);
         self.open.iter_mut().for_each(|session| session.receiver.handle_data(packets));
     }
 
-    /// Something has come to the node's port.
+    /// Handles a datagram to the node's port.
     pub fn handle_datagram(&mut self, now: Time, from: SocketAddr, datagram: &[u8], ecn: Ecn) {
         let is_believed = match Kind::of(datagram) {
             Some((Kind::Hello, _)) => self.handle_hello(now, from, datagram),
@@ -123,12 +124,12 @@ impl ReceivingNode {
         self.open.iter_mut().find_map(|session| session.poll_transmit(now))
     }
 
-    /// Sessions that there are.
+    /// Number of open sessions.
     pub fn open(&self) -> usize {
         self.open.len()
     }
 
-    /// Sessions that may begin.
+    /// Number of sessions that may begin.
     pub fn offers(&self) -> usize {
         self.offers.len()
     }
@@ -182,7 +183,7 @@ impl ReceivingNode {
         Ok(Offer { caller: hello.nonce, welcome: Welcome { nonce, counts }, next: now, session })
     }
 
-    /// Of a session, or the first of one that begins with it.
+    /// Handles a datagram of an open session, or the first one of an offered session, which opens it.
     fn handle_word(&mut self, now: Time, from: SocketAddr, datagram: &[u8], ecn: Ecn) -> bool {
         let Some((index, heard)) = self.find(from, datagram).or_else(|| self.begin(datagram)) else {
             return false;
@@ -209,7 +210,7 @@ impl ReceivingNode {
         true
     }
 
-    /// Of which session a word is: most likely of one with that address.
+    /// Finds the session of a datagram, first among those with this address.
     fn find(&mut self, from: SocketAddr, datagram: &[u8]) -> Option<(usize, Heard)> {
         let mut among = |is_near: bool| {
             let open = self.open.iter_mut().enumerate();
@@ -254,7 +255,7 @@ impl Session {
     }
 }
 
-/// What the receiving machine has to know. Packets are whole when they come to it.
+/// Configuration of the receiving machine. It gets header packets decompressed.
 fn config(terms: Terms) -> Config {
     Config {
         vmss: Bytes(terms.vmss.into()),

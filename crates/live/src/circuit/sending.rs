@@ -1,4 +1,4 @@
-//! The sending node: it calls the receiving one, and lets data go as the control TCPs allow.
+//! The sending node. It opens a session with the receiving node, and forwards data as the control TCPs allow.
 
 use super::session::{Reader, Writer};
 use super::{IDLE, PATIENCE, REPEAT};
@@ -11,12 +11,12 @@ use airtcp_wire::circuit::{Datagram, Hello, Key, Kind, Nonce, Terms, Welcome};
 use airtcp_wire::{Dur, Ecn, Flags, Segment, Time};
 use std::collections::VecDeque;
 
-/// What leaves the node.
+/// An output of the node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Output {
     /// A data packet, as it came.
     Data(Item),
-    /// To the receiving node.
+    /// A datagram to the receiving node.
     Datagram(Datagram, Ecn),
 }
 
@@ -26,13 +26,13 @@ pub struct SendingNode {
     key: Key,
     chance: Chance,
     phase: Phase,
-    /// Data packets that leave at once, as there is no circuit, or was none when they came.
+    /// Data packets that leave at once, because there is no circuit, or was none when they came.
     passing: VecDeque<Item>,
-    /// Those that the circuit holds, which came later.
+    /// Data packets that the circuit holds. They came after those that pass.
     waiting: VecDeque<Item>,
-    /// Nothing else controls what sends the data: it waits for the circuit.
+    /// Nothing else controls what sends the data, so that it waits while there is no circuit.
     needs_circuit: bool,
-    /// Sessions that there have been.
+    /// Sessions opened so far.
     pub sessions: u64,
     /// Datagrams that failed authentication.
     pub refused: u64,
@@ -47,14 +47,14 @@ struct Open {
     sender: Sender,
     writer: Writer,
     reader: Reader,
-    /// When to ask whether the receiver is there.
+    /// When to send the next PING.
     ping: Time,
     /// Since when an answer is due.
     awaits: Option<Time>,
 }
 
 impl SendingNode {
-    /// `chance` gives nonces, initial sequence numbers and controllers' seeds.
+    /// `chance` supplies nonces, initial sequence numbers and controllers' seeds.
     ///
     /// # Errors
     /// The congestion control or one of its parameters is unknown.
@@ -83,14 +83,14 @@ impl SendingNode {
         })
     }
 
-    /// The data comes from data TCPs, which control nothing: without a circuit, it waits.
+    /// For data from data TCPs, which have no congestion control: without a circuit, the data waits.
     #[must_use]
     pub fn for_data_tcps(mut self) -> SendingNode {
         self.needs_circuit = true;
         self
     }
 
-    /// A data packet, when there is [room](SendingNode::room).
+    /// Takes a data packet, if there is [room](SendingNode::room).
     pub fn handle_packet(&mut self, now: Time, item: Item) {
         let is_held = match &mut self.phase {
             Phase::Open(open) => open.sender.handle_packet(now, item),
@@ -100,7 +100,7 @@ impl SendingNode {
         queue.push_back(item);
     }
 
-    /// Something has come to the node's port.
+    /// Handles a datagram to the node's port.
     pub fn handle_datagram(&mut self, now: Time, datagram: &[u8], ecn: Ecn) {
         let is_believed = match &mut self.phase {
             Phase::Open(open) => open.handle_datagram(now, datagram, ecn),
@@ -131,7 +131,7 @@ impl SendingNode {
         }
     }
 
-    /// The next packet to send now, if any.
+    /// Returns the next packet to send now, if any.
     pub fn poll_transmit(&mut self, now: Time) -> Option<Output> {
         if let Some(item) = self.passing.pop_front() {
             return Some(Output::Data(item));
@@ -153,14 +153,14 @@ impl SendingNode {
         }
     }
 
-    /// The data packet that left last is cut into this many more further on.
+    /// The last data packet that was sent will be cut into this many more packets.
     pub fn count_more(&mut self, packets: u16) {
         if let Phase::Open(open) = &mut self.phase {
             open.sender.count_more(packets);
         }
     }
 
-    /// Data packets that still find room.
+    /// Number of data packets for which there is room.
     pub fn room(&self) -> u32 {
         match &self.phase {
             Phase::Calling { .. } if self.needs_circuit => 0,
@@ -169,18 +169,18 @@ impl SendingNode {
         }
     }
 
-    /// Data packets that the node holds.
+    /// Number of data packets that the node holds.
     pub fn waiting(&self) -> usize {
         self.passing.len() + self.waiting.len()
     }
 
-    /// It calls no more, and what it holds passes.
+    /// Stops calling, and lets the data pass that the node holds.
     pub fn hang_up(&mut self) {
         self.phase = Phase::Calling { nonce: Nonce::default(), next: Time::NEVER };
         self.passing.append(&mut self.waiting);
     }
 
-    /// Is there a session?
+    /// Returns whether there is a session.
     pub fn is_open(&self) -> bool {
         matches!(self.phase, Phase::Open(_))
     }
@@ -191,7 +191,7 @@ impl SendingNode {
         open.into_iter().flat_map(|open| open.sender.controls())
     }
 
-    /// Bytes of data that the control TCPs let go in this time; `None` before they know their RTT.
+    /// Bytes of data that the control TCPs allow in this time; `None` before they know their RTT.
     pub fn bytes_in(&self, time: Dur) -> Option<u64> {
         let views = self.controls().map(|control| control.sender_view());
         let (cwnd, srtt) = views.fold((0, 0), |(cwnd, srtt), view| (cwnd + view.cwnd, view.srtt.0.max(srtt)));
@@ -201,7 +201,7 @@ impl SendingNode {
     fn open(&mut self, now: Time, nonce: &Nonce, welcome: &Welcome) -> bool {
         let session = self.key.session(nonce, &welcome.nonce);
         let loss_reports = self.config.loss_reports && welcome.counts;
-        // Without reports, nobody would see the congestion that FEC hides.
+        // Without loss reports, nobody would notice the congestion that FEC hides.
         let fec = if loss_reports { self.config.fec } else { 0 };
         let config = Config { loss_reports, fec, ..self.config.clone() };
         let terms = terms(&config);

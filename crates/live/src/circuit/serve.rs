@@ -1,4 +1,4 @@
-//! The loop of a gateway: one thread, one look at the descriptors a turn.
+//! The loop of a gateway: one thread, which polls the descriptors once a turn.
 
 use super::counters::{Receiving, ReceivingCounters, Sending, SendingCounters};
 use super::gateway::{ReceivingGateway, SendingGateway};
@@ -14,11 +14,11 @@ use std::io;
 use std::os::fd::AsFd;
 use std::time::Duration;
 
-/// What the loop turns.
+/// A gateway, as the loop sees it.
 pub trait Gateway {
     type Counters;
 
-    /// Takes in and sends what there is. Returns whether there may be more at once.
+    /// Receives and sends what is waiting. Returns whether there may be more at once.
     ///
     /// # Errors
     /// The kernel's.
@@ -26,12 +26,12 @@ pub trait Gateway {
 
     fn poll_timeout(&self) -> Time;
 
-    /// What it waits for: one of these is readable.
+    /// Descriptors one of which becomes readable when there is something to do.
     fn waits_for(&self) -> Vec<PollFd<'_>>;
 
     fn tell(&self, counters: &Self::Counters);
 
-    /// It is told to end: what it holds leaves.
+    /// Ends the service, and lets go what the gateway holds.
     ///
     /// # Errors
     /// The kernel's.
@@ -40,7 +40,7 @@ pub trait Gateway {
     }
 }
 
-/// Serves until it is told to stop.
+/// Serves until `stop` asks for the end.
 ///
 /// # Errors
 /// The kernel's.
@@ -80,7 +80,7 @@ impl<D: PacketDevice, S: Datagrams> Gateway for SendingGateway<D, S> {
         SendingGateway::poll_timeout(self)
     }
 
-    /// A device that is not read is not looked at: it would always be readable.
+    /// The device is left out while it is not read, because it would always be readable.
     fn waits_for(&self) -> Vec<PollFd<'_>> {
         let mut descriptors = vec![readable(self.socket())];
         if self.takes() {

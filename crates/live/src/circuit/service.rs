@@ -1,4 +1,4 @@
-//! The ends of a circuit as daemons.
+//! The gateways of a circuit as daemons.
 
 use super::counters::{ReceivingCounters, SendingCounters};
 use super::counting::{Counted, DataCounter};
@@ -31,9 +31,9 @@ pub const NAME: &str = "circuit";
 
 /// The sending gateway.
 pub struct SendingService {
-    /// The receiving one.
+    /// The receiving gateway.
     pub to: SocketAddr,
-    /// Packets for these go through the circuit.
+    /// Packets for these prefixes go through the circuit.
     pub prefixes: Vec<Prefix>,
     pub device: String,
     /// Packets that may wait for room in the tunnel queue.
@@ -47,7 +47,8 @@ pub struct SendingService {
 /// The receiving gateway.
 pub struct ReceivingService {
     pub listen: SocketAddr,
-    /// Packets for these come through the circuit, by the link that has the address: they are counted, if there are any.
+    /// Packets for these come through the circuit, on the link that has the address of `listen`, and are counted. If
+    /// empty, nothing is counted.
     pub prefixes: Vec<Prefix>,
     pub tcp: TcpConfig,
     pub key: Key,
@@ -61,7 +62,7 @@ pub struct SendingDoors {
     chance: Chance,
 }
 
-/// What leads packets into the device. It lasts as long as this value.
+/// What routes packets into the device. Undone when this value is dropped.
 pub struct SendingRules {
     _detour: RecordedChange,
     _reverse_path: Option<RecordedChange>,
@@ -140,21 +141,21 @@ pub fn chance() -> io::Result<Chance> {
     Ok(Chances::new(u64::from_ne_bytes(random()?)).chance("circuit"))
 }
 
-/// A device that data enters and leaves, in the network namespace of the calling thread. `mtu` in bytes.
+/// Opens a device that data enters and leaves, in the network namespace of the calling thread. `mtu` in bytes.
 ///
 /// # Errors
 /// The kernel's.
 pub fn open_device(name: &str, mtu: u16) -> io::Result<OffloadTun> {
     let device = OffloadTun::open(name, DUMMY, 32, mtu)?;
-    // What comes out of it has addresses of others, or this host's own.
+    // Packets from the device have addresses of other hosts, or this host's own.
     for (key, value) in [("rp_filter", "2"), ("accept_local", "1"), ("forwarding", "1")] {
         sysctl::set(&format!("net.ipv4.conf.{name}.{key}"), value)?;
     }
     Ok(device)
 }
 
-/// Leads a prefix into a device, as a sending gateway does, and takes all of it back; in the network namespace of the calling
-/// thread, which has none of this name.
+/// Routes a prefix into a device, as a sending gateway does, and undoes all of it, in the network namespace of the
+/// calling thread, which must have no device of this name.
 ///
 /// # Errors
 /// The kernel's.
@@ -167,13 +168,13 @@ pub fn try_detour() -> io::Result<()> {
     detour.remove()
 }
 
-/// Any address of this one's family.
+/// Any address and port of this address's family.
 pub fn any_port(like: IpAddr) -> SocketAddr {
     let any = if like.is_ipv4() { IpAddr::V4(Ipv4Addr::UNSPECIFIED) } else { Ipv6Addr::UNSPECIFIED.into() };
     SocketAddr::new(any, 0)
 }
 
-/// A socket whose datagrams no circuit takes for data.
+/// Opens a socket whose datagrams no circuit takes for data.
 ///
 /// # Errors
 /// The kernel's.
@@ -184,7 +185,7 @@ pub fn bind(at: SocketAddr) -> io::Result<Socket> {
     Ok(socket)
 }
 
-/// This host's address on the way there, and the interface that has it.
+/// Returns this host's address on the route to `peer`, and the interface that has it.
 pub fn way_to(peer: SocketAddr) -> io::Result<(IpAddr, String)> {
     let socket = UdpSocket::bind(any_port(peer.ip()))?;
     let told = |error: io::Error| io::Error::new(error.kind(), format!("no route to {peer}: {error}"));
@@ -194,7 +195,7 @@ pub fn way_to(peer: SocketAddr) -> io::Result<(IpAddr, String)> {
     Ok((local, interface_of(local)?))
 }
 
-/// The interface that has this address.
+/// Returns the interface that has this address.
 fn interface_of(local: IpAddr) -> io::Result<String> {
     let interface = getifaddrs()?.find(|found| {
         let v4 =
@@ -210,7 +211,7 @@ fn interface_of(local: IpAddr) -> io::Result<String> {
     Ok(interface.interface_name)
 }
 
-/// What comes by the link that has this address.
+/// Opens the link that has this address.
 fn open_link(local: IpAddr) -> anyhow::Result<PacketSocket> {
     ensure!(
         !local.is_unspecified(),
@@ -228,7 +229,8 @@ fn open_link(local: IpAddr) -> anyhow::Result<PacketSocket> {
     Ok(PacketSocket::open(if_nametoindex(name.as_str())?)?)
 }
 
-/// What comes from the prefixes comes by this link, and goes there by the device: strictly looked at, that is wrong.
+/// Packets from the prefixes come in on this link, but the route to them leads to the device. Strict reverse path
+/// filtering would drop them, and is loosened here.
 fn loosen(link: &str) -> io::Result<Option<RecordedChange>> {
     let name = |whose: &str| format!("net.ipv4.conf.{}.rp_filter", whose.replace('.', "/"));
     let is_strict = sysctl::get(&name("all"))?.max(sysctl::get(&name(link))?) == "1";

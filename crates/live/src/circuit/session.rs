@@ -6,15 +6,15 @@ use airtcp_wire::circuit::{
 };
 use airtcp_wire::{Segment, Seq};
 
-/// Numbers below the highest that are still told apart.
+/// Numbers up to this far below the highest are still told apart.
 const WINDOW: u64 = 64;
 
-/// What this end says.
+/// Encodes this end's datagrams.
 pub struct Writer {
     key: SessionKey,
     next: u64,
     terms: Terms,
-    /// The header packet that each control TCP has sent last.
+    /// The last header packet of each control TCP, and how many it repeats.
     last: Vec<Option<(Segment, u8)>>,
 }
 
@@ -24,7 +24,7 @@ impl Writer {
         Writer { key: key.clone(), next: 0, terms, last }
     }
 
-    /// A header packet, or what else the sender's end of a control TCP says.
+    /// Encodes a header packet, or another segment from the sender of a control TCP.
     pub fn header(&mut self, control: u16, segment: Segment, repeats: u8) -> Datagram {
         let header = Header { repeats, ..self.number(Kind::Header, control, segment) };
         let is_successor = segment.len > 0
@@ -61,7 +61,7 @@ fn is_successor(last: &Segment, next: &Segment, counts: bool) -> bool {
         && last.timestamps.is_some() == next.timestamps.is_some()
 }
 
-/// What this end hears.
+/// Reads the other end's datagrams.
 pub struct Reader {
     key: SessionKey,
     terms: Terms,
@@ -69,23 +69,23 @@ pub struct Reader {
     controls: Vec<Context>,
 }
 
-/// What packets of a control TCP leave out.
+/// What the datagrams of a control TCP leave out.
 #[derive(Clone, Copy, Default)]
 struct Context {
-    /// The header packet sent last of those that have been read, and how many it repeats.
+    /// The newest header packet that was read, and how many it repeats.
     last: Option<(Segment, u8)>,
-    /// The number that is on SYNs alone.
+    /// The number that never changes, and is therefore sent only with SYNs.
     other: Seq,
 }
 
-/// What was heard.
+/// A datagram that was read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Heard {
-    /// `None`: a keepalive.
+    /// `None` for a keepalive.
     pub segment: Option<(u16, Segment)>,
-    /// Header packets before it that it repeats.
+    /// Number of previous header packets that it repeats.
     pub repeats: u8,
-    /// Nothing that was sent later has been heard yet.
+    /// Whether nothing that was sent later has been read yet.
     pub is_newest: bool,
 }
 
@@ -95,10 +95,10 @@ impl Reader {
         Reader { key: key.clone(), terms, numbers: Numbers::default(), controls }
     }
 
-    /// Reads what has to be one of these kinds.
+    /// Reads a datagram that must be of one of these kinds.
     ///
     /// # Errors
-    /// It is not of this session, has been heard before, or is too old.
+    /// It is not of this session, was read before, or is too old.
     pub fn read(&mut self, datagram: &[u8], kinds: &[Kind]) -> Result<Heard, CircuitError> {
         let (kind, control) = Kind::of(datagram).ok_or(CircuitError::Length(datagram.len()))?;
         if !kinds.contains(&kind) {
@@ -125,7 +125,7 @@ impl Reader {
         Ok(Heard { segment: Some((control, segment)), repeats, is_newest })
     }
 
-    /// The acknowledgment number of all header packets to come.
+    /// Sets the acknowledgment number of all header packets to come.
     pub fn expect_ack(&mut self, control: u16, ack: Seq) {
         self.controls[usize::from(control)].other = ack;
     }
@@ -143,17 +143,17 @@ impl Context {
     }
 }
 
-/// Which datagrams have been heard.
+/// The datagrams that have been read, by number.
 #[derive(Default)]
 struct Numbers {
-    /// One above the highest.
+    /// One above the highest number.
     next: u64,
-    /// Bit n: next − 1 − n has been heard.
+    /// Bit n: the number next − 1 − n has been read.
     heard: u64,
 }
 
 impl Numbers {
-    /// Puts a number down; returns whether it is the highest.
+    /// Records a number. Returns whether it is the highest.
     fn take(&mut self, number: u64) -> Result<bool, CircuitError> {
         if number >= self.next {
             let ahead = number - self.next + 1;
@@ -177,7 +177,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     proptest! {
-        /// A number is taken once at most, and once at least while it is among the newest 64.
+        /// A number is taken at most once, and at least once while it is among the newest 64.
         #[test]
         fn no_number_counts_twice(steps in prop::collection::vec(-80i64..80, 1..200)) {
             let (mut numbers, mut taken) = (Numbers::default(), BTreeSet::new());

@@ -11,31 +11,32 @@ use std::net::{SocketAddr, UdpSocket};
 use std::ops::Range;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 
-/// Bytes of datagrams that may wait: the kernel charges some 768 for one.
+/// Bytes of datagrams that may wait. The kernel charges some 768 for each.
 const BUFFER: usize = 4 << 20;
 
-/// What a node sends to and receives from. Neither call blocks.
+/// A node's socket. No call blocks.
 pub trait Datagrams: AsFd {
-    /// The next datagram that waits: its length, where it is from, and its ECN field.
+    /// Receives the next datagram: its length, its source, and its ECN field.
     ///
     /// # Errors
     /// The kernel's.
     fn recv(&mut self, buffer: &mut [u8]) -> io::Result<Option<(usize, SocketAddr, Ecn)>>;
 
-    /// Sends a datagram with this DSCP and ECN at the next [flush](Datagrams::flush) at the latest, or loses it as any link may.
+    /// Sends a datagram with this DSCP and ECN, at the next [flush](Datagrams::flush) at the latest. It may be lost,
+    /// as on any link.
     fn send(&mut self, to: SocketAddr, traffic_class: u8, datagram: &[u8]);
 
-    /// Nothing that was sent waits any longer.
+    /// Sends whatever still waits.
     fn flush(&mut self);
 }
 
-/// Most datagrams that the kernel takes, and gives, as one (UDP_MAX_SEGMENTS before Linux 6.9).
+/// Most datagrams that the kernel takes or hands over as one (UDP_MAX_SEGMENTS before Linux 6.9).
 const MOST: usize = 64;
-/// What it may give as one, in bytes.
+/// Most bytes that the kernel hands over as one.
 const RECEIVED: usize = 1 << 16;
 
-/// The kernel's. Datagrams of one length that follow each other go to it, and come from it, as one: a system call for each costs
-/// more than all else.
+/// A UDP socket. Consecutive datagrams of one length pass to and from the kernel as one, because a system call for
+/// each would cost more than everything else.
 pub struct Socket {
     socket: UdpSocket,
     is_ipv4: bool,
@@ -43,21 +44,21 @@ pub struct Socket {
     control: Vec<u8>,
     received: Received,
     sending: Sending,
-    /// Does the way out take several as one?
+    /// Whether the outgoing interface takes several datagrams as one.
     has_batches: bool,
 }
 
-/// Datagrams that have come as one.
+/// Datagrams that were received as one.
 struct Received {
     buffer: Box<[u8]>,
-    /// Of what has not been handed out, and of each in it.
+    /// Where in the buffer those are that have not been handed out, and the length of each.
     left: Range<usize>,
     size: usize,
     from: SocketAddr,
     ecn: Ecn,
 }
 
-/// Datagrams that leave as one.
+/// Datagrams to be sent as one.
 struct Sending {
     bytes: Vec<u8>,
     size: usize,
@@ -77,11 +78,11 @@ impl Socket {
         } else {
             setsockopt(&socket, sockopt::Ipv6RecvTClass, &true)?;
         }
-        // Without the right to more it is what the kernel allows.
+        // Without the privilege, the kernel's limit applies.
         if setsockopt(&socket, sockopt::RcvBufForce, &BUFFER).is_err() {
             setsockopt(&socket, sockopt::RcvBuf, &BUFFER)?;
         }
-        // Since Linux 5.0; without it each comes alone.
+        // Since Linux 5.0. Without it, each datagram comes alone.
         let _ = setsockopt(&socket, sockopt::UdpGroSegment, &true);
         let buffer = vec![0; RECEIVED].into();
         Ok(Socket {
@@ -110,7 +111,7 @@ impl Socket {
 }
 
 impl Socket {
-    /// Returns whether anything has come.
+    /// Receives the next datagrams. Returns whether anything has come.
     fn fetch(&mut self) -> io::Result<bool> {
         let Received { buffer, left, size, from, ecn } = &mut self.received;
         let mut parts = [IoSliceMut::new(buffer)];
@@ -118,7 +119,7 @@ impl Socket {
         let control = Some(&mut self.control[..]);
         let message = match recvmsg::<SockaddrStorage>(descriptor, &mut parts, control, MsgFlags::empty()) {
             Ok(message) => message,
-            // That nobody was there to take what was sent is not news.
+            // ECONNREFUSED is about what was sent, not about what has come.
             Err(Errno::EAGAIN | Errno::ECONNREFUSED) => return Ok(false),
             Err(error) => return Err(error.into()),
         };
@@ -144,7 +145,7 @@ impl Socket {
         }
     }
 
-    /// Returns whether the kernel has taken them, or lost them.
+    /// Returns false if the kernel cannot send them as one.
     fn send_as_one(&self) -> bool {
         let Sending { bytes, size, to, .. } = &self.sending;
         let parts = [IoSlice::new(bytes)];
@@ -164,7 +165,7 @@ impl Datagrams for Socket {
         let Received { buffer: all, left, size, from, ecn } = &mut self.received;
         let next = left.start..left.end.min(left.start + (*size).max(1));
         left.start = next.end;
-        // What is longer than any that is read may be cut short: it is refused all the same.
+        // A datagram longer than any valid one may be cut short: it is refused in any case.
         let len = next.len().min(buffer.len());
         buffer[..len].copy_from_slice(&all[next][..len]);
         Ok(Some((len, *from, *ecn)))
@@ -210,7 +211,7 @@ fn address(storage: &SockaddrStorage) -> Option<SocketAddr> {
 mod tests {
     use super::*;
 
-    /// Those of one length go as one, and each comes as it was sent.
+    /// Datagrams of one length are sent as one, and each arrives as it was sent.
     #[test]
     fn datagrams_come_as_they_were_sent() {
         let any = ([127, 0, 0, 1], 0).into();

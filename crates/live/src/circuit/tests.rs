@@ -1,5 +1,5 @@
-//! Two nodes back to back in virtual time, with a network between them that loses, reorders and repeats, with a stranger who
-//! forges, and with restarts.
+//! Two nodes back to back in virtual time. The network between them loses, reorders and repeats, a stranger forges,
+//! and nodes restart.
 
 use super::receiving::MOST_SESSIONS;
 use super::*;
@@ -33,15 +33,15 @@ enum Event {
     Wait {
         ms: u16,
     },
-    /// The sending node has so many more packets.
+    /// The sending node has this many more packets.
     Offer {
         packets: u8,
     },
-    /// One in so many datagrams is lost from now on; none for zero.
+    /// One in this many datagrams is lost from now on; none if 0.
     Lose {
         one_in: u8,
     },
-    /// So much later than the others is every third datagram.
+    /// Every third datagram is this much later than the others.
     Delay {
         ms: u8,
     },
@@ -80,7 +80,7 @@ fn event() -> impl Strategy<Value = Event> {
     ]
 }
 
-/// Whoever sends it, it is for one of the nodes.
+/// A datagram for one of the nodes, whoever sends it.
 struct Letter {
     to_receiver: bool,
     from: SocketAddr,
@@ -92,7 +92,7 @@ struct World {
     config: Config,
     sender: SendingNode,
     receiver: ReceivingNode,
-    /// Node processes that there have been.
+    /// Node processes so far.
     lives: u64,
     network: BTreeMap<(Time, u64), Letter>,
     datagrams: u64,
@@ -220,7 +220,7 @@ impl World {
                 }
             }
             Event::Junk { bytes, to_receiver } => self.inject(*to_receiver, stranger(), bytes.clone()),
-            // What it held is lost with it.
+            // What the node held is lost with it.
             Event::RestartSender => {
                 self.lives += 1;
                 self.sender = sending(&self.config, self.lives, self.now);
@@ -234,7 +234,7 @@ impl World {
     }
 }
 
-/// Each has a session of its own: when one calls, the others go on.
+/// Each sender has a session of its own: when one calls, the others go on.
 #[test]
 fn a_receiver_serves_several_senders() {
     let mut receiver = receiving(100);
@@ -294,7 +294,7 @@ fn data_goes_under_credit_once_there_is_a_session() {
     assert_eq!([world.sender.refused, world.receiver.refused], [0, 0]);
 }
 
-/// §4.4 (1): without data nothing is said but that one is there.
+/// §4.4 (1): without data, only keepalives are sent.
 #[test]
 fn silence_without_data() {
     let mut world = World::new(Config::default());
@@ -325,7 +325,7 @@ fn while_nobody_answers_packets_pass() {
     assert!(!world.sender.is_open());
 }
 
-/// A sender's address may change: the newest datagram says where it is, and an older one that comes late does not.
+/// A sender's address may change: the newest datagram determines it, and an older one that comes late does not.
 #[test]
 fn answers_go_where_the_newest_datagram_came_from() {
     let mut world = World::new(Config::default());
@@ -364,8 +364,8 @@ fn nothing_grows() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
 
-    /// Whatever happens, data leaves once and in order, no stranger is believed or told anything, and once the network is well
-    /// there is a session, and data goes under its credit.
+    /// Whatever happens, data leaves once and in order, and no stranger is believed or answered. Once the network
+    /// works again, there is a session, and data leaves as its control TCPs allow.
     #[test]
     fn whatever_happens(config in config(), events in prop::collection::vec(event(), 0..60)) {
         let mut world = World::new(config);

@@ -1,4 +1,4 @@
-//! A gateway on a thread of its own, beside what its data comes from.
+//! A gateway on a thread of its own, beside the source of its data.
 
 use super::serve::{Gateway, serve};
 use crate::daemon::{Stop, Stopper};
@@ -9,14 +9,14 @@ use std::io;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
-/// Serves as long as this value lasts.
+/// Serves until this value is dropped.
 pub struct GatewayThread {
     stopper: Stopper,
     thread: Option<JoinHandle<()>>,
 }
 
 impl GatewayThread {
-    /// In the network namespace of the calling thread, and without any right.
+    /// Starts the thread in the network namespace of the calling thread, without capabilities.
     ///
     /// # Errors
     /// The kernel's: too many open files.

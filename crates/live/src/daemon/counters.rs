@@ -1,28 +1,28 @@
-//! What a daemon counts. One table says what the numbers are, to all who show them.
+//! A daemon's counters. One table describes them to all who show them.
 
 use serde_json::{Map, Value, json};
 use std::fmt::Write;
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The names of a daemon's numbers.
+/// The counters of a daemon.
 pub trait Table: Copy + Sized + 'static {
-    /// How the names of its metrics begin.
+    /// Prefix of the names of its metrics.
     const DAEMON: &'static str;
-    /// In their order: name, kind and meaning of each.
+    /// Name, kind and meaning of each counter, in order.
     const TABLE: &'static [(Self, &'static str, Kind, &'static str)];
 
     fn index(self) -> usize;
 }
 
-/// Does it rise and fall, or rise alone?
+/// A gauge rises and falls; a counter only rises.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
     Gauge,
     Counter,
 }
 
-/// Written by the thread that serves, read by any.
+/// Values that the serving thread writes and any thread reads.
 #[derive(Debug)]
 pub struct Counters<T> {
     values: Box<[AtomicU64]>,
@@ -48,18 +48,18 @@ impl<T: Table> Counters<T> {
         self.values[counter.index()].load(Ordering::Relaxed)
     }
 
-    /// Each with its name and meaning.
+    /// Name, meaning and value of each counter.
     pub fn all(&self) -> impl Iterator<Item = (&'static str, &'static str, u64)> {
         T::TABLE.iter().map(|&(counter, name, _, help)| (name, help, self.get(counter)))
     }
 }
 
-/// Numbers, whatever they are.
+/// Counters of any daemon.
 pub trait Told: Send + Sync {
-    /// By their names.
+    /// Values by name.
     fn values(&self) -> Map<String, Value>;
 
-    /// In the text format of Prometheus, version 0.0.4.
+    /// The values in the text format of Prometheus, version 0.0.4.
     fn exposition(&self) -> String;
 }
 

@@ -1,4 +1,4 @@
-//! Where a daemon tells how it is: to `status` at a UNIX socket, and to Prometheus where it is asked to.
+//! Reports a daemon's state: to `status` at a UNIX socket, and to Prometheus if it may ask.
 
 use super::counters::Told;
 use crate::namespace::leftovers::{self, Change, RecordedChange};
@@ -16,14 +16,14 @@ use std::str::FromStr;
 use std::time::Duration;
 use std::{fs, process};
 
-/// How long somebody who asks may take, for a word and for the answer.
+/// How long a client may take to send a part of its request, and to take the answer.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// A request comes in no more parts, each of which is no longer, in bytes.
+/// Most parts in which a request may come, and bytes of each.
 const REQUEST_PARTS: usize = 8;
 const PART_BYTES: usize = 512;
 
-/// Where Prometheus may ask: on this host alone.
+/// Where Prometheus may ask, only from this host.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum MetricsAddress {
     Loopback(SocketAddr),
@@ -63,13 +63,13 @@ enum Door {
 /// The sockets, open.
 pub struct Desk(Vec<Door>);
 
-/// They are there as long as this is.
+/// The sockets' files, removed when this value is dropped.
 pub struct DeskFiles {
     _records: Vec<RecordedChange>,
 }
 
 impl Desk {
-    /// Opens them, for a daemon of this name. Root alone may ask for the status.
+    /// Opens the sockets of a daemon of this name. Only root may ask for the status.
     ///
     /// # Errors
     /// The kernel's, with the address or the path.
@@ -84,7 +84,7 @@ impl Desk {
                 MetricsAddress::Loopback(address) => Door::Tcp(TcpListener::bind(address).map_err(told)?),
                 MetricsAddress::Unix(path) => {
                     let door = Door::Unix(bind(path, &mut records).map_err(told)?);
-                    // Whoever comes as far as its folder may ask.
+                    // Whoever may enter its folder may ask.
                     fs::set_permissions(path, Permissions::from_mode(0o666)).map_err(told)?;
                     door
                 }
@@ -93,17 +93,18 @@ impl Desk {
         Ok((Desk(doors), DeskFiles { _records: records }))
     }
 
-    /// Answers requests, one after the other, for as long as this thread lives. `about` is what does not change.
+    /// Answers requests one after the other, for as long as this thread lives. `about` is the constant part of the
+    /// status.
     ///
     /// # Errors
-    /// The kernel's, of poll.
+    /// The kernel's, from poll.
     pub fn serve(&self, about: &Value, counters: &dyn Told) -> io::Result<()> {
         loop {
             let mut doors: Vec<_> = self.0.iter().map(Door::as_poll).collect();
             poll(&mut doors, PollTimeout::NONE)?;
             let called = doors.iter().map(|door| door.any() == Some(true)).collect::<Vec<_>>();
             for (door, _) in self.0.iter().zip(called).filter(|(_, called)| *called) {
-                // Who asks and does not listen has no answer.
+                // A client that does not listen gets no answer.
                 let _ = door.answer(about, counters);
             }
         }
@@ -142,10 +143,10 @@ impl Door {
     }
 }
 
-/// What all daemons of this name report of themselves, on this host.
+/// The statuses of all daemons of this name on this host.
 ///
 /// # Errors
-/// Of the file system: without root, permission denied.
+/// The file system's: without root, permission denied.
 pub fn statuses(daemon: &str) -> io::Result<Vec<Value>> {
     let folder = match fs::read_dir(leftovers::FOLDER) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -158,12 +159,12 @@ pub fn statuses(daemon: &str) -> io::Result<Vec<Value>> {
         let is_one = name.to_str().is_some_and(|name| {
             name.strip_prefix(daemon).is_some_and(|rest| rest.starts_with('-')) && name.ends_with(".sock")
         });
-        // One that is dead does not answer.
+        // A dead daemon does not answer.
         let Some(Ok(mut told)) = is_one.then(|| UnixStream::connect(file.path())) else { continue };
         told.set_read_timeout(Some(PATIENCE))?;
         let mut text = String::new();
         match told.read_to_string(&mut text) {
-            // It has died before it could answer.
+            // It died before it could answer.
             Ok(0) => continue,
             Err(error) if error.kind() == io::ErrorKind::ConnectionReset => continue,
             read => read?,
@@ -187,7 +188,7 @@ fn status(about: &Value, counters: &dyn Told) -> Value {
     status
 }
 
-/// Answers one request of HTTP/1, and no other on the same connection.
+/// Answers one HTTP/1 request, and no further one on the same connection.
 fn expose(mut from: impl Read, mut to: impl Write, counters: &dyn Told) -> io::Result<()> {
     let mut request = Vec::new();
     let mut part = [0; PART_BYTES];

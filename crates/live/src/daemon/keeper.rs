@@ -1,4 +1,4 @@
-//! The process that waits for the worker, and undoes what was set up.
+//! The process that waits for the worker, and then undoes the set-up.
 
 use crate::signals::{Event, Signals, refusal, status, tell};
 use crate::warn;
@@ -7,17 +7,17 @@ use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
 use std::process::{Command, ExitCode};
 
-/// The worker, seen from the keeper.
+/// The worker, as the keeper sees it.
 pub struct Worker<R> {
     pub pid: Pid,
-    /// The daemon's.
+    /// The daemon's name.
     pub name: &'static str,
     /// Dropped when the worker has ended.
     pub rules: Option<R>,
 }
 
 impl<R> Worker<R> {
-    /// Hands on what it is told until the worker ends.
+    /// Tells the worker to stop at each signal, until it has ended.
     pub fn keep(mut self, take_no_more: fn(&mut R), signals: &Signals) -> anyhow::Result<ExitCode> {
         loop {
             match self.poll() {
@@ -32,7 +32,7 @@ impl<R> Worker<R> {
         }
     }
 
-    /// Runs a command, and tells the worker to end when that has. Returns its exit status.
+    /// Runs a command, and tells the worker to stop when the command has ended. Returns the command's exit status.
     pub fn keep_for(
         mut self,
         mut command: Command,
@@ -53,7 +53,7 @@ impl<R> Worker<R> {
         Ok(ExitCode::from(status))
     }
 
-    /// Hands a command on what this process is told. Should the worker be gone, the command goes on without it.
+    /// Passes signals on to the command. If the worker dies, the command goes on without it.
     fn attend(&mut self, command: Pid, signals: &Signals) -> anyhow::Result<u8> {
         loop {
             match signals.wait()? {
@@ -76,10 +76,10 @@ impl<R> Worker<R> {
         tell(self.pid, Signal::SIGTERM);
     }
 
-    /// How it has ended, if it has: what was set up is undone then.
+    /// Returns how the worker has ended, if it has. The set-up is undone then.
     fn poll(&mut self) -> Option<WaitStatus> {
         match waitpid(self.pid, Some(WaitPidFlag::WNOHANG)) {
-            // A signal, or nft, if anyone.
+            // If a child has ended, it was another one, such as nft.
             Ok(WaitStatus::StillAlive) | Err(_) => None,
             Ok(ended) => {
                 self.rules = None;

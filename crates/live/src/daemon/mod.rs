@@ -1,5 +1,6 @@
-//! A daemon as two processes: the worker, which touches what comes from the network and owns no more than that takes; and the
-//! keeper, which waits for it with the rights to undo what was set up. Whichever of them dies, the other one ends.
+//! A daemon as two processes. The worker handles what comes from the network, with no more rights than that takes.
+//! The keeper waits for the worker, and has the rights to undo the set-up. When either of them dies, the other one
+//! ends.
 
 mod counters;
 mod desk;
@@ -28,29 +29,29 @@ use std::thread;
 
 /// What a daemon does.
 pub trait Service {
-    /// What `status` calls it.
+    /// Name that `status` uses.
     const NAME: &'static str;
     /// What the worker serves with.
     type Doors;
-    /// What the keeper undoes, by dropping it.
+    /// What the keeper undoes by dropping it.
     type Rules;
 
-    /// In the network namespace of the calling thread.
+    /// Sets up in the network namespace of the calling thread.
     ///
     /// # Errors
     /// What cannot be set up, and why; nothing is left behind then.
     fn set_up(&self) -> anyhow::Result<(Self::Doors, Self::Rules)>;
 
-    /// What serving takes.
+    /// Capabilities that serving needs.
     ///
     /// # Errors
     /// The kernel's.
     fn rights(&self) -> io::Result<Vec<Capability>>;
 
-    /// It is told to end, and may take a while.
+    /// The daemon is to end, but may take a while: new work is no longer taken.
     fn take_no_more(_rules: &mut Self::Rules) {}
 
-    /// What the daemon serves alone, and ends with: the keeper starts it.
+    /// The command that alone is served, and whose end is the daemon's. The keeper starts it.
     ///
     /// # Errors
     /// The kernel's.
@@ -60,16 +61,16 @@ pub trait Service {
 
     fn told(&self) -> Arc<dyn Told>;
 
-    /// Serves until it is told to stop.
+    /// Serves until `stop` asks for the end.
     ///
     /// # Errors
     /// The kernel's.
     fn serve(&self, doors: Self::Doors, stop: Stop) -> io::Result<()>;
 }
 
-/// Sets a daemon up, serves until a signal tells it to end (SIGTERM, SIGINT, SIGHUP), or its command does, and undoes what it
-/// set up. This thread must be the only one. `about` is what `status` shows in addition to its counters. Returns the command's exit
-/// status, if there is one.
+/// Sets a daemon up, serves until SIGTERM, SIGINT or SIGHUP, or until its command ends, and undoes the set-up. The
+/// calling thread must be the only one. `status` shows `about` in addition to the counters. Returns the command's
+/// exit status, if there is a command.
 ///
 /// # Errors
 /// What cannot be set up, and why; nothing is left behind then.
@@ -84,7 +85,7 @@ pub fn run<S: Service>(
     let signals = Signals::block()?;
     let keeper = getpid();
     if let ForkResult::Parent { child } = fork_alone()? {
-        // The worker has copies, and they end with it.
+        // The worker has copies, which end with it.
         drop((desk, doors));
         let worker = Worker { pid: child, name: S::NAME, rules: Some(rules) };
         return match command {
@@ -102,21 +103,21 @@ pub fn run<S: Service>(
     if let Err(error) = &served {
         tracing::error!("{error:#}");
     }
-    // What was set up is the keeper's to undo.
+    // The keeper undoes the set-up.
     process::exit(i32::from(served.is_err()));
 }
 
-#[allow(unsafe_code, reason = "a process of its own that is no other program")]
+#[allow(unsafe_code, reason = "a process that runs no other program")]
 fn fork_alone() -> nix::Result<ForkResult> {
-    // SAFETY: no other thread is running, as `run` demands; so nothing is half-done in the child.
+    // SAFETY: no other thread is running, as `run` demands, so that nothing is half-done in the child.
     unsafe { fork() }
 }
 
-/// What the worker does before it serves. Ctrl-C, which comes to all in the terminal, is the keeper's to hand on.
+/// Prepares the worker. It leaves the process group, because Ctrl-C reaches all of that; the keeper passes it on.
 fn settle(service: &impl Service, keeper: Pid) -> anyhow::Result<Stop> {
     setpgid(Pid::from_raw(0), Pid::from_raw(0))?;
     become_nobody(&service.rights()?).context("giving up rights")?;
-    // After the change of user, which would undo it.
+    // After the change of user, which would reset it.
     prctl::set_pdeathsig(Signal::SIGKILL)?;
     anyhow::ensure!(getppid() == keeper, "the keeper is dead");
     Ok(Stop::at(&[SIGTERM])?.0)

@@ -1,17 +1,17 @@
-//! How a daemon is told to end.
+//! How a daemon is told to stop.
 
 use signal_hook::low_level::pipe;
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 
-/// Where a daemon hears that it is to end: the first word lets connections drain, the second one cuts them.
+/// Reports that a daemon is to end. The first request lets connections drain, the second one cuts them.
 pub struct Stop {
     words: UnixStream,
     heard: usize,
 }
 
-/// Tells it.
+/// Asks for the end.
 pub struct Stopper(UnixStream);
 
 /// How urgent it is.
@@ -31,7 +31,7 @@ impl Stop {
         Ok((Stop { words, heard: 0 }, Stopper(stopper)))
     }
 
-    /// One that signals tell, too.
+    /// One that signals stop, too.
     ///
     /// # Errors
     /// The kernel's.
@@ -65,9 +65,9 @@ impl AsFd for Stop {
 }
 
 impl Stopper {
-    /// Connections may go on for a while, new ones are not taken. Told again, those that are left are cut.
+    /// Ends the taking of new connections; open ones may go on for a while. The second call cuts those that are left.
     pub fn stop(&self) {
-        // A daemon that is gone hears nothing.
+        // The daemon may be gone.
         let _ = (&self.0).write_all(b".");
     }
 }

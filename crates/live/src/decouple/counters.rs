@@ -12,7 +12,7 @@ pub struct Counters {
     pub circuit: Arc<SendingCounters>,
 }
 
-/// The circuit's names begin with `circuit_`.
+/// Names of the circuit's counters begin with `circuit_`.
 impl Told for Counters {
     fn values(&self) -> Map<String, Value> {
         let mut values = self.proxy.values();

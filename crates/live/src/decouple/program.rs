@@ -16,14 +16,14 @@ use std::process::Command;
 /// Where nft looks for cgroups.
 const ROOT: &str = "/sys/fs/cgroup";
 
-/// Program and arguments.
+/// A program and its arguments.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Program {
     pub path: String,
     pub arguments: Vec<String>,
 }
 
-/// The control group of its processes, which end with this value.
+/// The cgroup of the program's processes, which end when this value is dropped.
 pub struct Group {
     path: PathBuf,
     _record: RecordedChange,
@@ -35,25 +35,25 @@ impl Group {
     pub fn make() -> anyhow::Result<Group> {
         let mount = cgroup::mount().filter(|mount| mount.starts_with(ROOT));
         let mount = mount.with_context(|| format!("no cgroups of version 2 are mounted at {ROOT}"))?;
-        // Process ids are those of a PID namespace.
+        // A random name, because process ids are unique only within a PID namespace.
         let path = mount.join(format!("airtcp-decouple-{:08x}", u32::from_ne_bytes(random()?)));
         let record = RecordedChange::of(Change::Cgroup(path.clone()))?;
         fs::create_dir(&path).with_context(|| path.display().to_string())?;
         Ok(Group { path, _record: record })
     }
 
-    /// What nft calls it.
+    /// The cgroup's name in nft.
     pub fn name(&self) -> String {
         self.path.strip_prefix(ROOT).unwrap_or(&self.path).display().to_string()
     }
 }
 
 impl Program {
-    /// It runs in this group, as the user who started sudo, and ends with the calling thread.
+    /// The command that runs the program in `group`, as the user who started sudo. It ends with the calling thread.
     ///
     /// # Errors
-    /// The kernel's; what sudo says of its user is not understood.
-    #[allow(unsafe_code, reason = "what the child does before it is the command")]
+    /// The kernel's, or sudo's variables cannot be understood.
+    #[allow(unsafe_code, reason = "what the child does before it runs the command")]
     pub fn command(&self, group: &Group) -> anyhow::Result<Command> {
         let invoker = Invoker::find()?;
         let processes = open(&group.path)?;
@@ -63,10 +63,10 @@ impl Program {
         let settle = move || {
             (&processes).write_all(b"0")?;
             invoker.as_ref().map_or(Ok(()), Invoker::adopt).map_err(io::Error::other)?;
-            // After the change of user, which would undo it.
+            // After the change of user, which would reset it.
             Ok(prctl::set_pdeathsig(Signal::SIGKILL)?)
         };
-        // SAFETY: one thread alone starts it (`daemon::run`), so that no lock is held that allocating would take.
+        // SAFETY: a single thread starts it (`daemon::run`), so that no lock is held that allocating would take.
         unsafe { command.pre_exec(settle) };
         Ok(command)
     }

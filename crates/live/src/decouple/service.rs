@@ -24,22 +24,22 @@ use std::sync::Arc;
 /// The daemons' name.
 pub const NAME: &str = "decouple";
 
-/// The first connection waits for the circuit so long, in milliseconds and looks; others that are not open then go without.
+/// Connections wait for the circuit through this many polls, of this many milliseconds each. Then they go without it.
 const LOOK_MS: u16 = 5;
 const LOOKS: usize = 600;
 
 pub struct Decoupling {
-    /// Of the circuit.
+    /// The circuit's receiver.
     pub receiver: SocketAddr,
     /// Connections to these are carried.
     pub prefixes: Vec<Prefix>,
-    /// Of these alone, if there is one.
+    /// If there is a program, only its connections are carried.
     pub program: Option<Program>,
     pub circuit: circuit::Config,
-    /// The control TCPs'.
+    /// Configuration of the control TCPs.
     pub tcp: TcpConfig,
     pub key: Key,
-    /// The data TCPs are its own machine's.
+    /// Its own machine is the data TCP.
     pub proxy: Config,
     pub counters: Counters,
 }
@@ -54,7 +54,7 @@ pub struct Entrance {
 
 /// What is undone at the end.
 pub struct Rules {
-    // The processes of the group end last.
+    // Dropped first, so that the processes of the group end last.
     way: Way,
     group: Option<Group>,
 }
@@ -110,7 +110,7 @@ impl Service for Decoupling {
 impl Decoupling {
     fn await_circuit(&self, stop: &Stop) -> io::Result<()> {
         for _ in 0..LOOKS {
-            // Interrupted is told, too.
+            // Interrupted means told, too.
             let is_told = poll(&mut [PollFd::new(stop.as_fd(), PollFlags::POLLIN)], LOOK_MS) != Ok(0);
             if is_told || self.counters.circuit.get(Sending::Open) == 1 {
                 return Ok(());

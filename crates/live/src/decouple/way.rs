@@ -1,4 +1,4 @@
-//! What brings connections to the proxy, and its packets out of this host.
+//! Brings connections to the proxy, and the proxy's packets out of this host.
 
 use super::program::Group;
 use crate::circuit::way_to;
@@ -15,9 +15,9 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
 use std::path::Path;
 use std::{io, process};
 
-/// Lasts as long as this value.
+/// Undone when this value is dropped.
 pub struct Way {
-    // Forwarding ends before the rules that bound it.
+    // Dropped first: forwarding ends before the rules that bound it.
     _forwarding: Vec<RecordedChange>,
     table: Table,
 }
@@ -26,16 +26,17 @@ pub struct Way {
 pub struct Entrances {
     pub listeners: Vec<Listener>,
     pub device: OffloadTun,
-    /// Of the link towards the circuit's receiver, in bytes.
+    /// MTU of the link towards the circuit's receiver, in bytes.
     pub mtu: u16,
 }
 
 impl Way {
-    /// For connections to the prefixes, of the group's processes if there is one, in the network namespace of the calling thread.
+    /// Takes connections to the prefixes, of the group's processes only if there is one, in the network namespace of
+    /// the calling thread.
     ///
     /// # Errors
-    /// A prefix or the receiver cannot be reached; there are prefixes of IPv6, and this host cannot forward it; nft is missing or
-    /// does not take the table; the kernel's.
+    /// A prefix or the receiver cannot be reached; there are IPv6 prefixes, and this host cannot forward IPv6; nft is
+    /// missing or refuses the table; the kernel's.
     pub fn install(
         receiver: SocketAddr,
         prefixes: &[Prefix],
@@ -66,13 +67,13 @@ impl Way {
         Ok((Way { _forwarding: records, table }, Entrances { listeners, device, mtu }))
     }
 
-    /// From now on connections are let pass. Those that have been taken stay.
+    /// Lets new connections pass from now on. Those that have been taken stay.
     pub fn take_no_more(&mut self) {
         self.table.tell(&format!("flush chain {} take", table_name()));
     }
 }
 
-/// Somebody in a prefix that is not everybody.
+/// A host in the prefix; `None` for the prefix of all addresses.
 fn first_host(prefix: &Prefix) -> Option<IpAddr> {
     Some(match prefix.address {
         _ if prefix.len == 0 => return None,
@@ -82,7 +83,8 @@ fn first_host(prefix: &Prefix) -> Option<IpAddr> {
     })
 }
 
-/// Links that forward no IPv6 yet. `None`: it is not carried, as nobody asks for it, or asks for all and it cannot be.
+/// Links that do not forward IPv6 yet. `None` if IPv6 is not carried, because nobody asks for it, or because the
+/// prefix is all of IPv6 and this host cannot.
 fn closed_v6(prefixes: &[Prefix], links: &[String]) -> io::Result<Option<Vec<String>>> {
     let mut of_v6 = prefixes.iter().filter(|prefix| prefix.address.is_ipv6()).peekable();
     if of_v6.peek().is_none() {
@@ -99,9 +101,9 @@ fn closed_v6(prefixes: &[Prefix], links: &[String]) -> io::Result<Option<Vec<Str
     }
 }
 
-/// The stack's device, and the addresses that it has there.
+/// Opens the stack's device. Returns also the stack's addresses there.
 fn device(name: &str, mtu: u16, wants_v6: bool) -> io::Result<(OffloadTun, Vec<IpAddr>)> {
-    // Nobody else chooses addresses meanwhile.
+    // Nobody else may choose addresses meanwhile.
     let _guard = leftovers::lock(Path::new(leftovers::FOLDER))?;
     let block = Block::unused()?;
     let device = OffloadTun::open(name, block.far().into(), PREFIX, mtu)?;
@@ -116,7 +118,7 @@ fn table_name() -> String {
     format!("inet airtcp_decouple_{}", process::id())
 }
 
-/// Who is redirected where.
+/// Rules that redirect connections to the listeners.
 fn takes(prefixes: &[Prefix], group: Option<&Group>, sources: &[IpAddr], listeners: &[Listener]) -> String {
     let only =
         group.map_or_else(String::new, |group| format!("socket cgroupv2 level 1 \"{}\" ", group.name()));
@@ -134,8 +136,9 @@ fn takes(prefixes: &[Prefix], group: Option<&Group>, sources: &[IpAddr], listene
     takes
 }
 
-/// Only the first packet of a connection that is tracked comes to a chain of the type `nat`. Of one that began before, that is no
-/// SYN, and it is let alone; so are those that leave by other links, which do not forward. To the device goes nothing but answers.
+/// A chain of type `nat` sees only the first packet of a tracked connection. If the connection began before, that
+/// packet is no SYN, and is left alone. So are connections that leave by other links, which do not forward. Only
+/// answers go to the device.
 fn chains(device: &str, links: &[String], takes: &str, sources: &[IpAddr], drops: &str) -> String {
     let mask =
         |source: &IpAddr| format!("{} saddr {source} oifname != \"{device}\" masquerade; ", family(source).1);
@@ -152,7 +155,7 @@ fn chains(device: &str, links: &[String], takes: &str, sources: &[IpAddr], drops
     )
 }
 
-/// What nft calls it, and its header.
+/// nft's names for the address family and for its header.
 fn family(address: &IpAddr) -> (&'static str, &'static str) {
     if address.is_ipv4() { ("ipv4", "ip") } else { ("ipv6", "ip6") }
 }

@@ -1,4 +1,4 @@
-//! A capture of what crosses port 0: packets that enter there, and those that leave.
+//! A capture of packets that enter or leave at port 0.
 
 use super::header::Framing;
 use super::observer::Observer;
@@ -10,16 +10,16 @@ use std::io::{self, BufWriter};
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Writes it. Instants are those of the models: a packet that left late is shown when it was due.
+/// Writes the capture. Times are those of the models: a packet that left late is shown when it was due.
 pub struct Capture {
     writer: PcapWriter<BufWriter<File>>,
-    /// The clock's zero, since 1970.
+    /// Time from 1970 to the clock's zero.
     epoch: Dur,
     error: Option<io::Error>,
 }
 
 impl Capture {
-    /// Begins the file at `path`. `interface` is what readers see as its name. Packets are dated from 1970 on, unless
+    /// Creates the file at `path`. `interface` is the name that readers see. The clock's zero is 1970, unless
     /// [`Capture::since`] says otherwise.
     ///
     /// # Errors
@@ -35,14 +35,14 @@ impl Capture {
         Ok(Capture { writer, epoch: Dur::ZERO, error: None })
     }
 
-    /// The emulator's clock was started at `epoch`.
+    /// Sets when the emulator's clock was started.
     #[must_use]
     pub fn since(self, epoch: SystemTime) -> Capture {
         let epoch = epoch.duration_since(UNIX_EPOCH).unwrap_or_default();
         Capture { epoch: Dur(epoch.as_nanos() as u64), ..self }
     }
 
-    /// Writes what is buffered, and returns the first error of all.
+    /// Writes what is buffered, and returns the first error of all writes.
     ///
     /// # Errors
     /// The file system's.

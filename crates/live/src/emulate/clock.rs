@@ -3,11 +3,11 @@
 use airtcp_wire::{Dur, Time};
 use std::time::{Duration, Instant, SystemTime};
 
-/// Monotonic time since it was started. Copies agree.
+/// Monotonic time since it was started. Copies show the same time.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock(Instant);
 
-/// A look at the clock, and at the wall clock at the same moment.
+/// The times of a clock and of the wall clock at one moment.
 #[derive(Clone, Copy, Debug)]
 pub struct Look {
     pub now: Time,
@@ -15,7 +15,7 @@ pub struct Look {
 }
 
 impl Clock {
-    /// Begins at zero, which is where the scenario begins.
+    /// Starts at zero, where the scenario begins.
     #[allow(clippy::disallowed_methods, reason = "the real-time driver is where clocks are read")]
     pub fn start() -> Clock {
         Clock(Instant::now())
@@ -31,25 +31,25 @@ impl Clock {
         Look::new(self.now(), SystemTime::now())
     }
 
-    /// An instant by this clock; zero for one from before it was started.
+    /// Time of an instant by this clock; zero if it was before the start.
     pub fn at(&self, instant: Instant) -> Time {
         Time::ZERO + Dur(instant.saturating_duration_since(self.0).as_nanos() as u64)
     }
 }
 
 impl Look {
-    /// What two clocks show at one moment.
+    /// `now` and `wall` are what the two clocks show at one moment.
     pub fn new(now: Time, wall: SystemTime) -> Look {
         Look { now, wall }
     }
 
-    /// What the wall clock shows at the other clock's zero.
+    /// The wall clock's time at the other clock's zero.
     pub fn epoch(&self) -> SystemTime {
         self.wall - Duration::from_nanos(self.now.since(Time::ZERO).0)
     }
 
-    /// When something happened that the wall clock has dated: how long ago is what counts, so that only a step of the wall
-    /// clock in between puts it wrong. Now, at the latest.
+    /// Converts a wall-clock time to this clock's, by its age. So only a step of the wall clock in between makes it
+    /// wrong. Never later than now.
     pub fn date(&self, at: SystemTime) -> Time {
         let age = self.wall.duration_since(at).unwrap_or_default();
         Time::ZERO + self.now.since(Time::ZERO).saturating_sub(Dur(age.as_nanos() as u64))

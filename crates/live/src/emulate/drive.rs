@@ -1,9 +1,9 @@
-//! The emulator in real time.
+//! Runs the emulator in real time.
 //!
-//! A turn reads what is waiting at the devices, sends what is due, and waits for the next event.
-//! The kernel wakes a process some time after it was asked to. So a packet enters the path when the kernel had it
-//! ([`Inbox`]), and not when the driver has come for it; and the driver has itself woken [`SPIN`] before the next departure,
-//! and turns without waiting until then. What leaves late all the same is counted.
+//! A turn reads what is waiting at the devices, sends what is due, and waits for the next event. The kernel wakes a
+//! process some time after the requested time. So a packet enters the path when the kernel received it ([`Inbox`]),
+//! not when the driver fetches it. The driver asks to be woken [`SPIN`] before the next departure, and turns without
+//! waiting until then. What leaves late nevertheless is counted.
 
 use super::clock::{Clock, Look};
 use super::emulator::Emulator;
@@ -31,18 +31,20 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// | 80 µs | 0.6–0.7 µs | 5–25 µs | 1.02 ms |
 /// | 150 µs | 0.5–0.6 µs | 3–42 µs | 1.01–1.02 ms |
 ///
-/// From 80 µs on the median is the loop's own. More would cost a processor whose packets leave every 150 µs.
+/// From 80 µs on, the median is the loop's own. Longer spinning would occupy a processor already if packets leave
+/// every 150 µs.
 pub const SPIN: Dur = Dur::from_micros(80);
 
-/// The driver never sleeps longer, so that it notices when it was kept from running, and when it is to stop.
+/// The driver's longest sleep, so that it notices when it was kept from running, and when it is to stop.
 const TICK: Dur = Dur::from_millis(20);
 
-/// The driver was away if it comes back so much after it had meant to.
+/// The driver counts as absent if it comes back this much later than intended.
 const AWAY: Dur = Dur::from_millis(1);
 
-/// Of so long the driver sleeps at least [`REST`]. At 12 000 packets a second and more, something is always due within
-/// [`SPIN`], and a real-time thread that never sleeps starves the fair tasks of its processor: once a second the kernel then
-/// takes the processor away for up to 50 ms in one piece (the fair deadline server, or real-time throttling). Measured at
+/// In each period of this length, the driver sleeps for at least [`REST`]. From 12 000 packets a second on, something
+/// is always due within [`SPIN`], and a real-time thread that never sleeps starves the fair tasks of its processor.
+/// Once a second, the kernel then takes the processor away for up to 50 ms in one piece (the fair deadline server, or
+/// real-time throttling). Measured at
 /// 40 000 to 95 000 packets a second over 0.5 ms, on two cores:
 ///
 /// | rests | one way, median | 99th percentile | longest absence |
@@ -52,35 +54,35 @@ const AWAY: Dur = Dur::from_millis(1);
 /// | 60 µs in 900 | 0.52–0.53 ms | 0.55–0.74 ms | 1–5 ms |
 const STINT: Dur = Dur::from_micros(900);
 
-/// With the time that it takes to wake, more than the 5 % that the kernel sets aside for fair tasks.
+/// With the time that waking takes, more than the 5 % that the kernel reserves for fair tasks.
 const REST: Dur = Dur::from_micros(60);
 
-/// Packets that the devices may hand over in a turn, after which it is time to look at the clock.
+/// Packets received from the devices in a turn, before it is time to look at the clock.
 const BATCH: usize = 32;
 
-/// When the driver returns, and how often somebody looks in.
+/// When the driver returns, and how often it calls the watch.
 #[derive(Clone, Copy, Debug)]
 pub struct Control<'a> {
-    /// Set from outside, it ends the loop within 20 ms, and what is under way may still arrive.
+    /// Setting this from outside ends the loop within 20 ms, except that packets under way may still arrive.
     pub stop: &'a AtomicBool,
-    /// So long, at most, after the stop.
+    /// How long they may take at most, after the stop.
     pub drain: Dur,
-    /// The loop ends then.
+    /// When the loop ends.
     pub deadline: Time,
     /// Time between two calls of the watch; [`Dur::MAX`] for none.
     pub every: Dur,
 }
 
-/// How well the driver did.
+/// How well the driver kept time.
 #[derive(Clone, Debug, Default)]
 pub struct Timekeeping {
     /// By the port of departure.
     pub lateness: Vec<Lateness>,
-    /// Packets that a device did not take, by port: its interface is down, its queue full, its MTU too small.
+    /// Packets that a device did not take, by port: the interface was down, its queue full, or its MTU too small.
     pub unsent: Vec<u64>,
     /// Packets that a device lost before the driver fetched them, by port, as far as it knows.
     pub missed: Vec<u64>,
-    /// How often the driver could not run for more than 1 ms: what was due then left late.
+    /// How often the driver could not run for more than 1 ms. What was due then left late.
     pub absences: u64,
     pub longest_absence: Dur,
 }
@@ -103,7 +105,7 @@ impl Timekeeping {
         }
     }
 
-    /// The driver is back at `now` and had meant to be at `meant`.
+    /// The driver is back at `now`, and had intended to be at `meant`.
     fn on_return(&mut self, now: Time, meant: Time) {
         let away = now.since(meant);
         if away > AWAY {
@@ -121,11 +123,11 @@ impl Timekeeping {
     }
 }
 
-/// Runs `emulator` between `devices`, one for each of its ports, until it is to stop. `watch` is called from time to time
-/// and may break off.
+/// Runs `emulator` between `devices`, one for each port, until it is to stop. `watch` is called at intervals, and may
+/// break off.
 ///
 /// # Errors
-/// A device's, when it is gone for good.
+/// A device is gone for good.
 pub fn drive<O: Observer>(
     emulator: &mut Emulator<O>,
     devices: &mut [impl PacketDevice],
@@ -178,7 +180,7 @@ pub fn drive<O: Observer>(
     Ok(kept)
 }
 
-/// Returns whether anything came.
+/// Passes packets from the devices to the emulator. Returns whether any came.
 fn receive<O: Observer>(
     emulator: &mut Emulator<O>,
     devices: &mut [impl PacketDevice],
@@ -194,7 +196,7 @@ fn receive<O: Observer>(
     Ok(received)
 }
 
-/// What has left the path by `settled`.
+/// Sends what has left the path by `settled`.
 fn transmit<O: Observer>(
     emulator: &mut Emulator<O>,
     devices: &mut [impl PacketDevice],
@@ -214,7 +216,8 @@ fn transmit<O: Observer>(
     Ok(())
 }
 
-/// A device may be down for a while, or have no room, or no MTU for the packet: that one is lost, as on any link.
+/// Returns whether only this packet is lost, as on any link: the device is down for a while, or has no room, or its
+/// MTU is too small.
 fn is_passing(error: &io::Error) -> bool {
     let passing = [
         Errno::ENETDOWN,
@@ -235,14 +238,15 @@ enum Pause {
     Wait(Dur),
 }
 
-/// How much the driver has slept of late.
+/// How long the driver has slept lately.
 struct Stint {
     since: Time,
     slept: Dur,
 }
 
 impl Stint {
-    /// After a turn that ended at `now` and `received` packets or not, where the next thing to do is due at `next`.
+    /// Decides after a turn that ended at `now`. `received` tells whether packets came in the turn; the next thing to
+    /// do is due at `next`.
     fn pause(&mut self, now: Time, received: bool, next: Time) -> Pause {
         if now.since(self.since) >= STINT {
             let slept = std::mem::replace(self, Stint { since: now, slept: Dur::ZERO }).slept;
@@ -257,7 +261,7 @@ impl Stint {
     }
 }
 
-/// Sleeps until a packet waits, for `left` at most. Returns when that time is over.
+/// Sleeps until a packet waits, for at most `left`. Returns when that time is over.
 fn wait(devices: &[impl PacketDevice], now: Time, left: Dur) -> io::Result<Time> {
     let mut waiting: Vec<PollFd<'_>> =
         devices.iter().map(|device| PollFd::new(device.as_fd(), PollFlags::POLLIN)).collect();

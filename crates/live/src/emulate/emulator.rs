@@ -1,4 +1,4 @@
-//! The path as a machine: packets go in, and come out when and if the models say so.
+//! The path as a machine: packets go in, and the models say whether and when they come out.
 
 use super::header::{Framing, Header};
 use super::observer::Observer;
@@ -20,25 +20,25 @@ use std::collections::VecDeque;
 /// what waits; this bounds what is under way, which is rate times delay.
 pub const MEMORY: Bytes = Bytes(256 << 20);
 
-/// A scenario's links in real time, or any other. It follows the loop contract of [`airtcp_proto::machine`]: `now` is an
-/// argument and never goes back. What happens between two calls happens at its own time, however late the call is: a
-/// driver that oversleeps makes packets late, and nothing else about them wrong.
+/// A scenario's links, in real time or any other. It follows the loop contract of [`airtcp_proto::machine`]: `now` is
+/// an argument and never goes back. What happens between two calls happens at its own time, however late the call is.
+/// A driver that oversleeps makes packets late, and has no other effect on them.
 pub struct Emulator<O = ()> {
     topology: Topology,
     link_names: Vec<String>,
     ports: Vec<Port>,
     framing: Framing,
     packets: Slab,
-    /// What has come out of the path and was not fetched.
+    /// Packets that have left the path and have not been fetched.
     ready: VecDeque<(u32, Time)>,
-    /// The packet that was fetched last.
+    /// The last packet that was fetched.
     fetched: Vec<u8>,
     counts: Vec<Counts>,
     since: Time,
     observer: O,
 }
 
-/// What became of the packets that came in by one port, since the beginning or [`Emulator::reset_stats`]. Bytes are those
+/// What became of packets that came in by one port, since the beginning or [`Emulator::reset_stats`]. Bytes are those
 /// of IP packets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Counts {
@@ -46,15 +46,15 @@ pub struct Counts {
     pub entered_bytes: u64,
     pub delivered_packets: u64,
     pub delivered_bytes: u64,
-    /// Of the delivered ones, those that a queue has marked.
+    /// Delivered packets that a queue has marked.
     pub marked_packets: u64,
     pub lost_overflow: u64,
     pub lost_aqm: u64,
     pub lost_corruption: u64,
     pub lost_outage: u64,
-    /// Not let in: the path held as much as its memory allows.
+    /// Refused, because the path held as much as its memory allows.
     pub refused_memory: u64,
-    /// Not let in: no port reaches where they go.
+    /// Refused, because no port reaches the destination.
     pub refused_unreachable: u64,
 }
 
@@ -64,13 +64,13 @@ pub struct Transmit<'a> {
     /// Index of the port.
     pub port: usize,
     pub bytes: &'a [u8],
-    /// When it came out of the path: now, unless the driver is late.
+    /// When it left the path: now, unless the driver is late.
     pub due: Time,
 }
 
 impl Emulator {
-    /// The links of `scenario`, whose random numbers begin with `seed`, and devices at its nodes. IP packets without
-    /// anything before them go in and out.
+    /// Builds the links of `scenario`, with `seed` for their random numbers, and devices at its nodes. Packets begin
+    /// with the IP header.
     ///
     /// # Panics
     /// If a port names a node that the path does not have, or there are fewer than two.
@@ -97,26 +97,26 @@ impl Emulator {
         }
     }
 
-    /// Between the two ends of the scenario's path: port 0 at its first node, port 1 at its last.
+    /// An emulator between the two ends of the scenario's path: port 0 at its first node, port 1 at its last.
     pub fn end_to_end(scenario: &Scenario, seed: u64) -> Emulator {
         Emulator::new(scenario, seed, vec![Port::at(0), Port::at(scenario.links.len() as u16)])
     }
 }
 
 impl<O: Observer> Emulator<O> {
-    /// Packets begin like this.
+    /// Sets how packets begin.
     #[must_use]
     pub fn with_framing(self, framing: Framing) -> Emulator<O> {
         Emulator { framing, ..self }
     }
 
-    /// Holds no more packets than fit `limit`, counting short ones as 2 KiB.
+    /// Holds at most `limit` of packets, counting short ones as 2 KiB.
     #[must_use]
     pub fn with_memory(self, limit: Bytes) -> Emulator<O> {
         Emulator { packets: Slab::new(limit), ..self }
     }
 
-    /// Somebody else watches.
+    /// Replaces the observer.
     #[must_use]
     pub fn with_observer<P: Observer>(self, observer: P) -> Emulator<P> {
         let Emulator { topology, link_names, ports, framing, packets, ready, fetched, counts, since, .. } =
@@ -124,7 +124,7 @@ impl<O: Observer> Emulator<O> {
         Emulator { topology, link_names, ports, framing, packets, ready, fetched, counts, since, observer }
     }
 
-    /// A packet came in by `port`, whatever its bytes are.
+    /// Handles a packet that came in by `port`, whatever its bytes are.
     pub fn handle_packet(&mut self, now: Time, port: usize, bytes: &[u8]) {
         self.advance(now);
         let header = Header::read(self.framing, bytes);
@@ -144,7 +144,7 @@ impl<O: Observer> Emulator<O> {
         self.arrive(now, id, self.ports[port].node);
     }
 
-    /// The next packet that is out of the path by `now`.
+    /// Returns the next packet that has left the path by `now`.
     pub fn poll_transmit(&mut self, now: Time) -> Option<Transmit<'_>> {
         self.advance(now);
         let (id, due) = self.ready.pop_front()?;
@@ -161,17 +161,17 @@ impl<O: Observer> Emulator<O> {
         self.ready.front().map_or(self.topology.next().0, |&(_, due)| due)
     }
 
-    /// What became of the packets that came in by each port.
+    /// What became of packets, by the port at which they came in.
     pub fn counts(&self) -> &[Counts] {
         &self.counts
     }
 
-    /// Packets that are neither out nor lost.
+    /// Packets that have been neither lost nor fetched.
     pub fn under_way(&self) -> usize {
         self.packets.len()
     }
 
-    /// Each link's way there and way back, in path order, since the beginning or the last
+    /// Each link's forward and reverse direction, in path order, since the beginning or the last
     /// [`reset_stats`](Emulator::reset_stats).
     pub fn link_records(&mut self, now: Time) -> Vec<LinkRecord> {
         self.advance(now);
@@ -196,7 +196,7 @@ impl<O: Observer> Emulator<O> {
         self.topology.sides().map(|side| self.topology.side_mut(side).queue_view(now)).collect()
     }
 
-    /// Counts anew, at the end of a warm-up.
+    /// Starts counting anew, at the end of a warm-up.
     pub fn reset_stats(&mut self, now: Time) {
         self.advance(now);
         self.topology.sides().for_each(|side| self.topology.side_mut(side).reset_stats(now));
@@ -212,7 +212,7 @@ impl<O: Observer> Emulator<O> {
         self.observer
     }
 
-    /// Does all that comes about until `now`, each thing at its own time.
+    /// Handles everything that happens until `now`, each thing at its own time.
     fn advance(&mut self, now: Time) {
         loop {
             let (at, side) = self.topology.next();
@@ -235,7 +235,7 @@ impl<O: Observer> Emulator<O> {
         }
     }
 
-    /// A packet is at `node`: there it leaves the path, or takes the next link.
+    /// A packet has come to `node`, where it leaves the path or takes the next link.
     fn arrive(&mut self, at: Time, id: u32, node: u16) {
         let packet = self.packets.get(id);
         if packet.exit == node {
@@ -274,7 +274,7 @@ impl<O: Observer> Emulator<O> {
 }
 
 impl Counts {
-    /// Lost on the path, for whatever cause.
+    /// Packets lost on the path, for whatever cause.
     pub fn lost_packets(&self) -> u64 {
         self.lost_overflow + self.lost_aqm + self.lost_corruption + self.lost_outage
     }

@@ -1,4 +1,4 @@
-//! What the path needs to know of a packet's headers, read from whatever bytes arrive.
+//! What the path needs to know of a packet's headers. Any bytes can be read.
 
 use airtcp_wire::ip::{Addresses, Found, TCP, UDP};
 use airtcp_wire::{Ecn, circuit, ethernet};
@@ -9,20 +9,22 @@ use std::net::IpAddr;
 pub enum Framing {
     /// With the IP header, as on a TUN device.
     Ip,
-    /// With an Ethernet header. What is not IP, such as ARP, crosses the path like any packet.
+    /// With an Ethernet header. Other frames than IP, such as ARP, cross the path like any packet.
     Ethernet,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Header {
-    /// What the link charges: the IP packet's length, or, of what is no IP packet, all behind the Ethernet header.
+    /// Bytes that the link charges: the IP packet's length, or, if this is no IP packet, everything behind the
+    /// Ethernet header.
     pub bytes: u32,
-    /// Stands for addresses, protocol and ports.
+    /// A hash of addresses, protocol and ports.
     pub flow: u32,
     pub ecn: Ecn,
-    /// A TCP packet of headers alone, as a circuit's control packets are (paper 000 §4.1); other ACKs look the same.
+    /// Whether this is a TCP packet of headers alone, as a circuit's control packets are in paper 000 §4.1 (other
+    /// ACKs look the same), or a datagram of one of our circuits.
     pub is_header: bool,
-    /// The version if it is an IP packet, and where its header stands.
+    /// Version of an IP packet, and where its header begins.
     pub ip: Option<(Version, usize)>,
 }
 
@@ -33,7 +35,7 @@ pub enum Version {
 }
 
 impl Header {
-    /// Of any bytes at all: what cannot be read as IP is a packet without a flow.
+    /// Reads any bytes. What cannot be read as IP is a packet without a flow.
     pub fn read(framing: Framing, frame: &[u8]) -> Header {
         let at = match framing {
             Framing::Ip => Some(0),
@@ -56,7 +58,7 @@ impl Header {
         }
     }
 
-    /// Writes Congestion Experienced into the packet (RFC 3168 §5). Returns whether that is new.
+    /// Sets Congestion Experienced in the packet (RFC 3168 §5). Returns whether that is new.
     pub fn mark(&self, frame: &mut [u8]) -> bool {
         let Some((version, at)) = self.ip else { return false };
         let ip = &mut frame[at..];
@@ -90,7 +92,7 @@ fn read_ip(frame: &[u8], at: usize) -> Option<Header> {
         Addresses::V4 { .. } => (Version::V4, &ip[12..20]),
         Addresses::V6 { .. } => (Version::V6, &ip[8..40]),
     };
-    // Only the first fragment has ports, and all must be of one flow.
+    // Only the first fragment has ports, and all fragments must be of one flow.
     let has_ports = [TCP, UDP].contains(&found.protocol) && !found.is_fragment;
     let transport = &ip[found.header_len..found.claimed];
     let ports = transport.get(..4).filter(|_| has_ports).unwrap_or_default();
@@ -107,12 +109,12 @@ fn read_ip(frame: &[u8], at: usize) -> Option<Header> {
     })
 }
 
-/// Its data offset points to the packet's end.
+/// Returns whether the data offset points to the packet's end.
 fn is_tcp_header_alone(transport: &[u8]) -> bool {
     transport.get(12).is_some_and(|offset| usize::from(offset >> 4) * 4 == transport.len())
 }
 
-/// A header packet of ours, or its ACK (docs/circuit-wire.md).
+/// Returns whether this is a header packet of ours, or an ACK of one (docs/circuit-wire.md).
 fn is_of_circuit(udp: &[u8]) -> bool {
     udp.len() >= 8 && [0, 2].iter().any(|&at| circuit::PORTS.contains(&be16(udp, at)))
 }

@@ -1,4 +1,4 @@
-//! What waits at the devices, in order of arrival.
+//! Packets that wait at the devices, in order of arrival.
 
 use super::clock::Look;
 use crate::tun::PacketDevice;
@@ -7,11 +7,11 @@ use std::io;
 
 const MAX_FRAME: usize = (1 << 16) + 64;
 
-/// Takes packets from several devices in the order in which the kernel had them, however late the driver comes to fetch
-/// them. Of each device the first packet is fetched, and dated, before any is handed out.
+/// Takes packets from several devices in the order in which the kernel received them, however late the driver fetches
+/// them. The first packet of each device is fetched and dated before any is handed out.
 ///
-/// A date is the kernel's, if it tells one, but no later than the driver's last look at the clock and no earlier than what
-/// was settled before: the path has passed that time.
+/// The date is the kernel's, if it reports one. But it is no later than the driver's last look at the clock, and no
+/// earlier than what was settled before, because the path has passed that time.
 pub struct Inbox {
     heads: Vec<Head>,
     settled: Time,
@@ -22,9 +22,9 @@ pub struct Inbox {
 struct Head {
     buffer: Box<[u8]>,
     len: usize,
-    /// When it arrived; `None` where none is known to wait.
+    /// When it arrived; `None` if none is known to wait.
     at: Option<Time>,
-    /// Nothing waited when the device was asked last, in this turn.
+    /// Nothing was waiting when the device was asked last, in this turn.
     is_dry: bool,
 }
 
@@ -37,23 +37,23 @@ pub struct Arrival<'a> {
 }
 
 impl Inbox {
-    /// Of so many devices. What came in before `begin` counts as arriving then, and what comes in after `end`, too.
+    /// For this many devices. Packets that came before `begin` or after `end` count as arriving then.
     pub fn new(devices: usize, begin: Time, end: Time) -> Inbox {
         let head = || Head { buffer: vec![0; MAX_FRAME].into(), len: 0, at: None, is_dry: true };
         Inbox { heads: (0..devices).map(|_| head()).collect(), settled: begin.min(end), end }
     }
 
-    /// Begins a turn: each device may have something again.
+    /// Begins a turn: each device may have packets again.
     pub fn begin_turn(&mut self) {
         self.heads.iter_mut().for_each(|head| head.is_dry = false);
     }
 
-    /// No device is asked any more, until the next turn begins. What was fetched is handed out.
+    /// Stops asking the devices, until the next turn begins. What was fetched is handed out.
     pub fn end(&mut self) {
         self.heads.iter_mut().for_each(|head| head.is_dry = true);
     }
 
-    /// The packet that arrived first of all that wait.
+    /// Returns the waiting packet that arrived first.
     ///
     /// # Errors
     /// A device's.
@@ -73,8 +73,8 @@ impl Inbox {
         Ok(Some(Arrival { at: self.settled, port, bytes: &head.buffer[..head.len] }))
     }
 
-    /// Until when all arrivals are known and handed out, which is what the path may be asked about: `now`, unless something
-    /// may still wait.
+    /// Returns the time until which all arrivals are known and handed out, and to which the path may advance: `now`,
+    /// unless something may still wait.
     pub fn settle_until(&mut self, now: Time) -> Time {
         let known = |head: &Head| match head.at {
             Some(at) => at,
@@ -118,7 +118,7 @@ mod tests {
     use std::os::fd::{AsFd, BorrowedFd};
     use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-    /// A device with packets of a byte, dated by µs on the wall clock, or not at all.
+    /// A device with packets of one byte, dated in µs of the wall clock, or not at all.
     struct Device {
         waiting: VecDeque<(Option<u64>, u8)>,
         arrived: Option<u64>,
@@ -156,7 +156,7 @@ mod tests {
         }
     }
 
-    /// The wall clock and the driver's show the same µs.
+    /// The wall clock and the driver's clock show the same µs.
     fn look(us: u64) -> Look {
         Look::new(micros(us), wall(us))
     }
@@ -165,7 +165,7 @@ mod tests {
         Time::ZERO + Dur::from_micros(us)
     }
 
-    /// A turn: (µs, port, packet), and until when all is settled.
+    /// Makes a turn. Returns (µs, port, packet) of each arrival, and the settled time.
     fn turn(inbox: &mut Inbox, devices: &mut [Device], look: &Look) -> (Vec<(u64, usize, u8)>, u64) {
         inbox.begin_turn();
         let mut seen = Vec::new();
@@ -231,7 +231,7 @@ mod tests {
         assert_eq!(devices[0].waiting.len(), 1);
     }
 
-    /// However late the driver comes for it, a packet leaves the path when it would have left had the driver been there.
+    /// However late the driver fetches a packet, it leaves the path as if the driver had been on time.
     #[test]
     fn the_drivers_delay_is_no_part_of_the_paths() {
         let path = "[[link]]\nname = 'air'\nrate = '8Mbit/s'\ndelay = '500us'\n";

@@ -1,4 +1,4 @@
-//! The two interfaces between which the path lies.
+//! The two interfaces at the ends of the path.
 
 use super::header::Framing;
 use super::packet_socket::PacketSocket;
@@ -13,10 +13,10 @@ use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixDatagram};
 use std::time::SystemTime;
 
-/// Of TUN devices that are made. Bytes.
+/// MTU in bytes of TUN devices that are created here.
 const MTU: u16 = 1500;
 
-/// One end.
+/// One end of the path.
 pub enum Interface {
     Tun(Tun),
     Ethernet(PacketSocket, Claim),
@@ -54,11 +54,11 @@ fn cure(error: &io::Error) -> &'static str {
     }
 }
 
-/// Opens the interfaces with these names in this thread's network namespace: Ethernet interfaces that are up, or TUN devices
-/// that are up and that nobody holds. If neither is there, both are made as TUN devices.
+/// Opens the interfaces with these names in this thread's network namespace: Ethernet interfaces that are up, or TUN
+/// devices that are up and that nobody holds. If neither exists, both are created as TUN devices.
 ///
 /// # Errors
-/// [`InterfaceError`]. Nothing has changed then.
+/// [`InterfaceError`]. Nothing has changed in that case.
 pub fn open_between(names: [&str; 2]) -> Result<([Interface; 2], Framing), InterfaceError> {
     if names[0] == names[1] {
         return Err(InterfaceError::Same(names[0].to_owned()));
@@ -82,7 +82,7 @@ pub fn open_between(names: [&str; 2]) -> Result<([Interface; 2], Framing), Inter
     Ok(([a, b], framing))
 }
 
-/// Addresses of an Ethernet interface, to which this host itself answers, beside what crosses the path.
+/// Addresses of an Ethernet interface. This host itself answers there, in addition to what crosses the path.
 pub fn own_addresses(name: &str) -> Vec<String> {
     let Ok(addresses) = getifaddrs() else { return Vec::new() };
     let of_interface = addresses.filter(|found| found.interface_name == name);
@@ -90,13 +90,13 @@ pub fn own_addresses(name: &str) -> Vec<String> {
     text.collect()
 }
 
-/// An Ethernet interface at which no other path may end. The kernel takes it back with the process.
+/// Keeps other paths from ending at an Ethernet interface. The kernel drops the claim with the process.
 pub struct Claim {
     _name: UnixDatagram,
 }
 
 impl Claim {
-    /// Abstract names are a network namespace's own, as interfaces are.
+    /// An abstract name belongs to its network namespace, as interfaces do.
     fn on(interface: &str, index: u32) -> Result<Claim, InterfaceError> {
         let claimed = SocketAddr::from_abstract_name(format!("airtcp-link-{index}"))
             .and_then(|name| UnixDatagram::bind_addr(&name));

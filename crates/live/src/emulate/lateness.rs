@@ -1,10 +1,11 @@
-//! How well the driver keeps time.
+//! How punctual the driver is.
 
 use airtcp_sim::histogram::Histogram;
 use airtcp_wire::Dur;
 use serde::Serialize;
 
-/// A packet that leaves so much after its time counts as late: what the emulator promises to keep at the median.
+/// A packet that leaves more than this after its time counts as late. The emulator promises to keep this at the
+/// median.
 pub const LATE: Dur = Dur::from_micros(200);
 
 /// How long after their time packets left by one port.

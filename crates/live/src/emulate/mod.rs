@@ -1,6 +1,6 @@
 //! A scenario's path in real time: the machines of [`airtcp_proto::path`] between network devices.
 //!
-//! [`Emulator`] is the path as a machine without a clock, [`drive`] runs it between [`PacketDevice`]s.
+//! [`Emulator`] is the path as a machine without a clock; [`drive`] runs it between [`PacketDevice`]s.
 //!
 //! [`PacketDevice`]: crate::PacketDevice
 

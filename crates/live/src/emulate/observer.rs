@@ -1,18 +1,18 @@
-//! Who watches packets come and go.
+//! Observers of packets on the path.
 
 use airtcp_proto::queue::DropCause;
 use airtcp_wire::Time;
 
-/// Told of every packet, at the time at which it happens by the models, which the clock may have passed. Packets begin as
-/// the devices' do.
+/// Called for every packet, with the time at which the event happens by the models, which the clock may have passed.
+/// Packets begin as the devices' packets do.
 pub trait Observer {
     /// A packet enters the path by `port`.
     fn entered(&mut self, _now: Time, _port: usize, _packet: &[u8]) {}
 
-    /// A packet leaves the path by `port`, as it is sent, marked perhaps.
+    /// A packet leaves the path by `port`, as it is sent, possibly marked.
     fn delivered(&mut self, _due: Time, _port: usize, _packet: &[u8]) {}
 
-    /// A packet that entered by `port` does not leave.
+    /// A packet that entered by `port` is lost.
     fn lost(&mut self, _at: Time, _cause: DropCause, _port: usize, _packet: &[u8]) {}
 }
 

@@ -1,4 +1,4 @@
-//! An Ethernet interface, such as one end of a veth pair, by a packet socket.
+//! An Ethernet interface, such as one end of a veth pair, through a packet socket.
 
 use crate::offload::{DESCRIPTION_LEN, Offload, Pieces};
 use crate::tun::PacketDevice;
@@ -15,18 +15,18 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Bytes that may wait in the socket until the driver fetches them: 30 ms at 2 Gbit/s.
 const RECEIVE_BUFFER_BYTES: usize = 8 << 20;
-/// Bytes of the longest frame, and with the tag that the kernel has taken off.
+/// Longest frame in bytes, without and with the tag that the kernel has taken off.
 const LONGEST: usize = (1 << 16) + 60;
 const MAX_FRAME: usize = LONGEST + TAG_LEN;
 const TAG_LEN: usize = 4;
-/// The two addresses.
+/// Offset of the tag, behind the two addresses.
 const TAG_AT: usize = 12;
 
-/// Sees every frame that comes in by the interface, and none that the host itself sends there. Long segments come as
-/// packets, with their checksums. All of its settings vanish with it.
+/// Receives every frame that comes in by the interface, and none that the host itself sends there. Long segments are
+/// cut into packets with checksums. All settings vanish with this value.
 pub struct PacketSocket {
     socket: OwnedFd,
-    /// The frame that is being handed out, its length, what is left of it, and when the kernel had it.
+    /// The frame that is being handed out, its length, what is left of it, and when the kernel received it.
     frame: Box<[u8]>,
     len: usize,
     pieces: Pieces,
@@ -42,7 +42,7 @@ impl PacketSocket {
     /// The kernel's: without CAP_NET_RAW, operation not permitted.
     pub fn open(index: u32) -> io::Result<PacketSocket> {
         let flags = SockFlag::SOCK_NONBLOCK | SockFlag::SOCK_CLOEXEC;
-        // Of protocol 0 it sees nothing until it is bound.
+        // With protocol 0, it sees nothing until it is bound.
         let socket = socket(AddressFamily::Packet, SockType::Raw, flags, None)?;
         setsockopt(&socket, option::IgnoreOutgoing, &true)?;
         setsockopt(&socket, option::VnetHeader, &true)?;
@@ -63,7 +63,7 @@ impl PacketSocket {
         })
     }
 
-    /// The next frame as the kernel gives it, and how many packets are in it; `None` when none waits.
+    /// Receives the next frame as the kernel has it, and how many packets are in it; `None` if none waits.
     ///
     /// # Errors
     /// The kernel's.
@@ -74,7 +74,7 @@ impl PacketSocket {
         Ok(Some((frame, whole.map_or(1, |whole| whole.packets as u16))))
     }
 
-    /// Fetches the next frame, and returns what is to be done for it; `None` when none waits.
+    /// Fetches the next frame, and returns what is left to do for it; `None` if none waits.
     fn fetch(&mut self) -> io::Result<Option<Offload>> {
         let mut description = [0; DESCRIPTION_LEN];
         let mut parts = [IoSliceMut::new(&mut description), IoSliceMut::new(&mut self.frame[..LONGEST])];
@@ -109,7 +109,7 @@ impl PacketSocket {
     }
 }
 
-/// The kernel takes a frame's VLAN tag off, and tells it beside it.
+/// The VLAN tag of a frame. The kernel takes it off, and reports it beside the frame.
 fn vlan_tag(message: &UnknownCmsg) -> Option<[u8; TAG_LEN]> {
     let header = message.cmsg_header;
     if (header.cmsg_level, header.cmsg_type) != (libc::SOL_PACKET, libc::PACKET_AUXDATA) {
@@ -161,29 +161,29 @@ impl PacketDevice for PacketSocket {
     }
 }
 
-/// What the sockets library has no words for.
+/// Socket options that the library lacks.
 #[allow(unsafe_code, reason = "setsockopt(2) with structures of the kernel's packet socket interface")]
 mod option {
     use nix::sys::socket::{LinkAddr, SockaddrLike};
     use nix::{getsockopt_impl, setsockopt_impl, sockopt_impl};
 
     sockopt_impl!(
-        /// Frames that this host sends are not received.
+        /// Does not receive frames that this host sends.
         IgnoreOutgoing, SetOnly, libc::SOL_PACKET, libc::PACKET_IGNORE_OUTGOING, bool);
     sockopt_impl!(
-        /// A description of what is left to do stands before each frame.
+        /// Puts a description of what is left to do in front of each frame.
         VnetHeader, SetOnly, libc::SOL_PACKET, libc::PACKET_VNET_HDR, bool);
     sockopt_impl!(
-        /// VLAN tags come with the frame.
+        /// Reports VLAN tags beside the frame.
         AuxiliaryData, SetOnly, libc::SOL_PACKET, libc::PACKET_AUXDATA, bool);
     sockopt_impl!(
-        /// Joins a group of frames.
+        /// Joins a group that receives more frames.
         AddMembership, SetOnly, libc::SOL_PACKET, libc::PACKET_ADD_MEMBERSHIP, libc::packet_mreq);
     sockopt_impl!(
-        /// Counts since the last time.
+        /// Counts since the last call.
         Statistics, GetOnly, libc::SOL_PACKET, libc::PACKET_STATISTICS, libc::tpacket_stats);
 
-    /// All frames, whomever they are for.
+    /// All frames, whatever their destination.
     pub fn promiscuous(index: u32) -> libc::packet_mreq {
         libc::packet_mreq {
             mr_ifindex: index as i32,
@@ -193,7 +193,7 @@ mod option {
         }
     }
 
-    /// Every protocol's frames on an interface.
+    /// Frames of all protocols on an interface.
     pub fn address(index: u32) -> LinkAddr {
         let address = libc::sockaddr_ll {
             sll_family: libc::AF_PACKET as u16,
@@ -205,7 +205,7 @@ mod option {
             sll_addr: [0; 8],
         };
         let len = size_of::<libc::sockaddr_ll>() as libc::socklen_t;
-        // SAFETY: it points to a whole address of the family that it names.
+        // SAFETY: the pointer is to a whole address of the family that it names.
         unsafe { LinkAddr::from_raw((&raw const address).cast(), Some(len)) }.expect("it is of that family")
     }
 }

@@ -5,18 +5,18 @@ use std::fmt;
 use std::net::IpAddr;
 use std::str::FromStr;
 
-/// Where a device stands.
+/// The place of a device.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Port {
-    /// Node 0 stands before the first link, node n behind the n-th.
+    /// Node 0 is in front of the first link, node n behind the n-th.
     pub node: u16,
-    /// Who is reached through it. With two ports nobody asks.
+    /// Addresses that are reached through it. With two ports, they do not matter.
     pub prefixes: Vec<Prefix>,
-    /// Only ports of one segment reach each other: a router has a port in each of two.
+    /// Only ports of the same segment reach each other: a router has a port in each of two segments.
     pub segment: u8,
 }
 
-/// Addresses that begin alike.
+/// A range of IP addresses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Prefix {
     pub address: IpAddr,
@@ -30,7 +30,7 @@ impl Port {
 }
 
 impl Prefix {
-    /// The host that it is, if it is one.
+    /// The host, if the prefix is a single one.
     pub fn host(&self) -> Option<IpAddr> {
         let longest = if self.address.is_ipv4() { 32 } else { 128 };
         (self.len == longest).then_some(self.address)
@@ -49,7 +49,7 @@ impl Prefix {
     }
 }
 
-/// As `ip route` writes it: 10.1.0.0/16, 2001:db8::/32, 10.1.2.3.
+/// The notation of `ip route`: 10.1.0.0/16, 2001:db8::/32, 10.1.2.3.
 impl FromStr for Prefix {
     type Err = String;
 
@@ -73,8 +73,8 @@ impl fmt::Display for Prefix {
     }
 }
 
-/// The port by which a packet that came in `from` one of them leaves: with two the other one, else the one of the same
-/// segment whose prefix covers its destination. `None` for what none of them reaches.
+/// The port at which a packet leaves that came in at `from`. Of two ports, it is the other one; else the one of the
+/// same segment whose prefix covers the destination. `None` if no port reaches it.
 pub fn way_out(ports: &[Port], from: usize, destination: Option<IpAddr>) -> Option<usize> {
     if ports.len() == 2 {
         return Some(1 - from);

@@ -1,4 +1,4 @@
-//! What the emulator counted between two ports, for people and for programs.
+//! What the emulator has counted between two ports, for people and for programs.
 
 use super::drive::{DepartureRecord, Timekeeping};
 use super::emulator::{Counts, Emulator};
@@ -10,23 +10,24 @@ use airtcp_wire::{Dur, Rate, Time};
 use serde::Serialize;
 use std::fmt;
 
-/// Where the 99th percentile of lateness lies above, the report warns.
+/// The report warns if the 99th percentile of lateness is above this.
 const TOO_LATE_US: f64 = 1_000.0;
 
-/// Of a whole run.
+/// Report on a whole run.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
     pub seed: u64,
     pub duration_s: f64,
-    /// Out of port 0, and out of port 1.
+    /// In at port 0, and in at port 1.
     pub ways: [WayReport; 2],
-    /// How often the emulator could not run for more than 1 ms, and for how long at most: what was due then left late.
+    /// How often the emulator could not run for more than 1 ms, and for how long at most. What was due then left
+    /// late.
     pub absences: u64,
     pub longest_absence_ms: f64,
     pub links: Vec<LinkRecord>,
 }
 
-/// One way along the path.
+/// One direction along the path.
 #[derive(Clone, Debug, Serialize)]
 pub struct WayReport {
     pub name: String,
@@ -38,7 +39,7 @@ pub struct WayReport {
 }
 
 impl Report {
-    /// `names` are those of the two ways.
+    /// `names` are those of the two directions.
     pub fn new<O: Observer>(
         names: &[String; 2],
         seed: u64,
@@ -63,7 +64,7 @@ impl Report {
         }
     }
 
-    /// What makes figures measured over this path doubtful: the machine did not keep up.
+    /// Reasons to doubt figures measured over this path: the machine did not keep up.
     pub fn warnings(&self) -> Vec<String> {
         let late = self.ways.iter().filter(|way| way.departures.lateness.p99_us > TOO_LATE_US).map(|way| {
             let (name, p99_ms) = (&way.name, way.departures.lateness.p99_us / 1e3);
@@ -136,7 +137,7 @@ const CAUSES: [Cause; 8] = [
     ("refused by the device", |way| way.departures.unsent_packets),
 ];
 
-/// What happened since the last line.
+/// Reports what has happened since the last line.
 pub struct Live {
     names: [String; 2],
     last: [Counts; 2],

@@ -3,7 +3,7 @@
 use super::header::Header;
 use airtcp_wire::Bytes;
 
-/// What a packet is charged at least: freed places keep so much memory for the next one.
+/// A packet is charged at least this much, because freed places keep that memory for the next packet.
 const PLACE_BYTES: usize = 2048;
 
 #[derive(Debug)]
@@ -11,14 +11,14 @@ pub struct HeldPacket {
     /// From the link layer's header on, if the devices have one.
     pub bytes: Vec<u8>,
     pub header: Header,
-    /// The port that it leaves by, and that port's node.
+    /// Port at which it leaves, and that port's node.
     pub port: u16,
     pub exit: u16,
-    /// The port that it came in by.
+    /// Port at which it came in.
     pub from: u16,
 }
 
-/// Queues and links know packets by number.
+/// Packets by number, as queues and links know them.
 #[derive(Debug)]
 pub struct Slab {
     slots: Vec<HeldPacket>,
@@ -32,7 +32,7 @@ impl Slab {
         Slab { slots: Vec::new(), free: Vec::new(), held_bytes: 0, limit_bytes: limit.0 as usize }
     }
 
-    /// Keeps a copy of `bytes`; `None` where the limit leaves no room for it.
+    /// Stores a copy of `bytes`; `None` if the limit leaves no room for it.
     pub fn insert(&mut self, bytes: &[u8], header: Header, from: u16, to: (u16, u16)) -> Option<u32> {
         let held_bytes = self.held_bytes + charge(bytes.len());
         if held_bytes > self.limit_bytes {
@@ -68,7 +68,7 @@ impl Slab {
         self.free.push(id);
     }
 
-    /// Packets held.
+    /// Number of packets held.
     pub fn len(&self) -> usize {
         self.slots.len() - self.free.len()
     }

@@ -1,5 +1,5 @@
-//! Policy routes by which what is for some prefixes goes into a device first, and what comes out of it takes the way that it would
-//! have taken. Without the device all of it takes that way at once.
+//! Policy routes that lead packets for some prefixes into a device first. What comes out of the device takes the way
+//! that it would have taken without it. When the device is gone, all packets take that way at once.
 
 use crate::emulate::Prefix;
 use airtcp_kernel::netlink::Netlink;
@@ -15,19 +15,19 @@ use std::fmt;
 use std::io;
 use std::net::IpAddr;
 
-/// Of what is not to be led into any device: what the gateways say to each other.
+/// Mark of packets that no device is to get: those between the gateways.
 pub const PASS_MARK: u32 = 0x4400_0000;
-/// The bit of it that no other mark of airtcp's has.
+/// The bit of it that no other mark of airtcp has.
 const PASS_BIT: u32 = 0x0400_0000;
 
-/// Before the main table's rule, 32766, and behind what an administrator may have put first.
+/// Priorities before the main table's rule, 32766, and behind what an administrator may have put first.
 const PASSES: u32 = 30_000;
 const ENDS: u32 = 30_001;
 const ENTERS: u32 = 30_002;
 
 const MAIN: u32 = RouteHeader::RT_TABLE_MAIN as u32;
 
-/// In the network namespace in which it is made.
+/// A detour in the network namespace in which it is made.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Detour {
     device: String,
@@ -36,7 +36,7 @@ pub struct Detour {
 }
 
 impl Detour {
-    /// Through a device that is there.
+    /// A detour through an existing device.
     ///
     /// # Errors
     /// The kernel's.
@@ -45,7 +45,7 @@ impl Detour {
         Ok(Detour { device: device.to_owned(), table, prefixes: prefixes.to_vec() })
     }
 
-    /// `source` is what this host calls itself when it sends by the device.
+    /// Adds the routes and rules. `source` is the address from which this host sends through the device.
     ///
     /// # Errors
     /// The kernel's.
@@ -55,11 +55,11 @@ impl Detour {
             let route = self.route(family, source)?;
             netlink.change(RouteNetlinkMessage::NewRoute(route))?;
         }
-        // Those that lead packets in come last.
+        // The rules that lead packets in come last.
         self.rules().into_iter().try_for_each(|rule| netlink.change(RouteNetlinkMessage::NewRule(rule)))
     }
 
-    /// Takes the rules back, as far as they are there. The route goes with its device.
+    /// Removes the rules, as far as they are there. The route goes with its device.
     ///
     /// # Errors
     /// The kernel's.
@@ -84,7 +84,7 @@ impl Detour {
         let mut rules = Vec::new();
         for family in self.families() {
             rules.push(rule(family, PASSES, Some(MAIN), vec![device()]));
-            // What the main table has no way for does not go round in circles.
+            // What the main table cannot route must not go round in circles.
             rules.push(rule(family, ENDS, None, vec![device()]));
         }
         for prefix in &self.prefixes {

@@ -1,5 +1,5 @@
-//! A policy route by which what bears a mark is delivered on this host, or leaves by one device, whatever its destination, in
-//! the network namespace of the calling thread.
+//! A policy route that delivers packets with a mark on this host, or sends them out of one device, whatever their
+//! destination, in the network namespace of the calling thread.
 
 use airtcp_kernel::netlink::{LOOPBACK, Netlink};
 use netlink_packet_route::route::{
@@ -12,15 +12,15 @@ use std::io;
 
 const FAMILIES: [AddressFamily; 2] = [AddressFamily::Inet, AddressFamily::Inet6];
 
-/// Where what bears the mark goes.
+/// Where packets with the mark go.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Way {
     Here,
-    /// Out of the device of this index.
+    /// Out of the device with this index.
     Out(u32),
 }
 
-/// Adds it, for IPv4 and, where there is IPv6, for that. `mark` is the number of its table, too.
+/// Adds the route for IPv4 and, if there is IPv6, for IPv6. `mark` is also the number of its table.
 ///
 /// # Errors
 /// The kernel's.
@@ -35,7 +35,7 @@ pub fn add(mark: u32, way: Way) -> io::Result<()> {
     Ok(())
 }
 
-/// Takes it back, as far as it is there. A route goes with its device, if that is not this host itself.
+/// Removes the route, as far as it is there. A route out of a device goes with the device.
 ///
 /// # Errors
 /// The kernel's.

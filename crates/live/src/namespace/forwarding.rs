@@ -4,10 +4,11 @@ use super::leftovers::{self, RecordedChange};
 use super::sysctl;
 use std::io;
 
-/// How the names of such devices begin.
+/// Prefix of the names of such devices.
 pub const DEVICES: &str = "airtcp";
 
-/// Those of `interfaces` that forward no IPv4, or only for devices of ours, in the network namespace of the calling thread.
+/// Returns those of `interfaces` that do not forward IPv4, or only for devices of ours, in the network namespace of
+/// the calling thread.
 ///
 /// # Errors
 /// The kernel's.
@@ -15,7 +16,7 @@ pub fn closed(interfaces: &[String]) -> io::Result<Vec<String>> {
     closed_by(interfaces, ipv4)
 }
 
-/// The same of IPv6.
+/// Returns those of `interfaces` that do not forward IPv6, or only for devices of ours.
 ///
 /// # Errors
 /// The kernel's; unsupported: before Linux 6.17 no interface forwards IPv6 alone.
@@ -32,16 +33,16 @@ pub fn closed_v6(interfaces: &[String]) -> io::Result<Vec<String>> {
     })
 }
 
-/// Has a device of ours forward IPv4, and, for as long as the answer lasts, those that are `closed`.
+/// Makes a device of ours forward IPv4, and also the `closed` interfaces, for as long as the returned value lives.
 ///
 /// # Errors
-/// The kernel's; of the file system.
+/// The kernel's, and the file system's.
 pub fn open(device: &str, closed: &[String]) -> io::Result<Vec<RecordedChange>> {
     sysctl::set(&ipv4(device), "1")?;
     records(closed, ipv4)
 }
 
-/// The same for IPv6.
+/// Makes a device of ours forward IPv6, and also the `closed` interfaces.
 ///
 /// # Errors
 /// As [`open`].
@@ -52,8 +53,8 @@ pub fn open_v6(device: &str, closed: &[String]) -> io::Result<Vec<RecordedChange
     records(closed, ipv6)
 }
 
-/// Rules of nft for a chain at the hook `forward`, of what matches `what`: neighbours may have waited for these interfaces to
-/// forward.
+/// Rules of nft for a chain at the hook `forward`, for packets that match `what`. Without them, neighbours could use
+/// the interfaces as routers.
 #[must_use]
 pub fn for_nobody_else(what: &str, closed: &[String]) -> String {
     closed.iter().map(|name| format!("{what}iifname \"{name}\" oifname != \"{DEVICES}*\" drop; ")).collect()

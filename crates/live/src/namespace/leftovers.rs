@@ -1,9 +1,9 @@
-//! What does not vanish with the process that made it: on record before it is made, and undone by the next start if that
-//! process cannot.
+//! Changes that do not vanish with the process that made them. They are recorded before they are made, and the next
+//! start undoes them if the process cannot.
 //!
-//! A record is a file in [`FOLDER`] on which its maker holds a lock for as long as it lives. A lock ends with its holder
-//! whatever kills it, and says so in every PID namespace, which a process id would not. What somebody else who is alive has
-//! on record as well stays: the last one undoes it.
+//! A record is a file in [`FOLDER`] on which its maker holds a lock for as long as it lives. A lock ends with its
+//! holder, whatever kills it, and is seen in every PID namespace, unlike a process id. A change that another living
+//! process has also recorded stays: the last one undoes it.
 
 use super::detour::Detour;
 use super::{divert, sysctl};
@@ -23,15 +23,15 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::Duration;
 
-/// Where the records are: it is empty after a reboot, as is what they describe.
+/// Folder of the records. It is empty after a reboot, and the changes are gone, too.
 pub const FOLDER: &str = "/run/airtcp";
 
-/// Something to be undone.
+/// A change to be undone.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Change {
-    /// A sysctl of the network namespace in which it is recorded, set from `before` to `set`. If it is neither any more,
-    /// somebody else has decided, and it stays.
+    /// A sysctl of the network namespace in which it is recorded, set from `before` to `set`. If it is no longer
+    /// `set`, somebody else has decided, and it stays.
     Sysctl { name: String, before: String, set: String },
     /// A control group, whose processes end with it.
     Cgroup(PathBuf),
@@ -44,13 +44,13 @@ pub enum Change {
 }
 
 impl Change {
-    /// Can it be undone in its own network namespace alone?
+    /// Returns whether it can be undone only in its own network namespace.
     fn is_of_namespace(&self) -> bool {
         matches!(self, Change::Sysctl { .. } | Change::Divert(_) | Change::Detour(_))
     }
 }
 
-/// What it did, as a noun.
+/// What was changed, as a noun.
 impl fmt::Display for Change {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -69,7 +69,7 @@ impl fmt::Display for Change {
 struct Entry {
     /// The cookie of the network namespace.
     namespace: u64,
-    /// Its maker made that namespace, too: the two end together.
+    /// Whether the maker made that namespace, too, so that the two end together.
     #[serde(default)]
     is_makers: bool,
     change: Change,
@@ -81,7 +81,7 @@ impl Entry {
         Ok(Entry { namespace: cookie()?, is_makers, change })
     }
 
-    /// Has it gone with the namespace of its dead maker?
+    /// Returns whether it has gone with the namespace of its dead maker.
     fn is_gone(&self) -> bool {
         self.is_makers && self.change.is_of_namespace()
     }
@@ -98,26 +98,26 @@ pub struct RecordedChange {
     folder: PathBuf,
     path: PathBuf,
     entry: Entry,
-    /// Says that the maker lives.
+    /// Locked while the maker lives.
     _alive: Flock<File>,
 }
 
 impl RecordedChange {
-    /// Puts on record what is about to be done in this thread's network namespace. Only then do it.
+    /// Records a change that is about to be made in this thread's network namespace. Make it only after this.
     ///
     /// # Errors
-    /// Of the file system: without root, permission denied.
+    /// The file system's: without root, permission denied.
     pub fn of(change: Change) -> io::Result<RecordedChange> {
         let folder = Path::new(FOLDER);
         let _guard = lock(folder)?;
         RecordedChange::write(folder, change)
     }
 
-    /// Records that a sysctl of this thread's network namespace is set to `value`, and sets it. `None` if it is set so
-    /// already, and by nobody who will undo it.
+    /// Records that a sysctl of this thread's network namespace is set to `value`, and sets it. `None` if it has that
+    /// value already and nobody will undo it.
     ///
     /// # Errors
-    /// Of the file system, and the kernel's.
+    /// The file system's, and the kernel's.
     pub fn of_sysctl(name: &str, value: &str) -> io::Result<Option<RecordedChange>> {
         RecordedChange::of_sysctl_in(Path::new(FOLDER), name, value)
     }
@@ -131,17 +131,17 @@ impl RecordedChange {
         let change = Change::Sysctl { name: name.to_owned(), before, set: value.to_owned() };
         let record = RecordedChange::write(folder, change)?;
         let done = sysctl::set(name, value);
-        // A record that goes, as this one does if that failed, takes the lock itself.
+        // A dropped record, as this one is if that failed, takes the lock itself.
         drop(guard);
         done.map(|()| Some(record))
     }
 
-    /// Whoever calls it holds the lock.
+    /// The caller holds the lock.
     fn write(folder: &Path, change: Change) -> io::Result<RecordedChange> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let entry = Entry::here(change)?;
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
-        // The namespace is part of the name, as processes in different PID namespaces may have the same id.
+        // The namespace is part of the name, because processes in different PID namespaces may have the same id.
         let path = folder.join(format!("{}-{}-{number}.json", process::id(), entry.namespace));
         let file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&path)?;
         let mut alive = Flock::lock(file, FlockArg::LockExclusiveNonblock).map_err(|(_, error)| error)?;
@@ -162,26 +162,27 @@ impl Drop for RecordedChange {
     }
 }
 
-/// What a sysctl of this thread's network namespace is, or was before those who have it on record set it.
+/// Value of a sysctl of this thread's network namespace, or, if a change of it is on record, its value before that.
 ///
 /// # Errors
-/// Of the file system, and the kernel's.
+/// The file system's, and the kernel's.
 pub fn sysctl_before(name: &str) -> io::Result<String> {
     let folder = Path::new(FOLDER);
     let _guard = lock(folder)?;
     before(folder, name)
 }
 
-/// Undoes what the dead have left, in this thread's network namespace and in the file systems. Returns what that was.
+/// Undoes what dead processes have left, in this thread's network namespace and in the file systems. Returns what was
+/// undone.
 ///
 /// # Errors
-/// Of the file system. What cannot be undone stays on record.
+/// The file system's. What cannot be undone stays on record.
 pub fn clean() -> io::Result<Vec<Change>> {
     clean_in(Path::new(FOLDER))
 }
 
-/// [`clean`] at the start of a command: says what it undid and what it could not, and lets the command go on. Whoever may
-/// not clean may not make what would have to be cleaned either, and is told so then.
+/// [`clean`] at the start of a command: reports what it undid and what it could not undo, and lets the command go on.
+/// Without the right to clean, the command cannot make such changes either, and reports that then.
 pub fn clean_up() {
     match clean() {
         Ok(undone) => {
@@ -194,10 +195,10 @@ pub fn clean_up() {
     }
 }
 
-/// What dead processes left and nobody has undone yet, in every network namespace.
+/// What dead processes have left and nobody has undone yet, in all network namespaces.
 ///
 /// # Errors
-/// Of the file system.
+/// The file system's.
 pub fn left() -> io::Result<Vec<Change>> {
     let folder = Path::new(FOLDER);
     if !folder.exists() {
@@ -231,7 +232,7 @@ fn clean_in(folder: &Path) -> io::Result<Vec<Change>> {
     Ok(undone)
 }
 
-/// Held while records are made, read and removed.
+/// Takes the lock that is held while records are made, read and removed.
 pub(crate) fn lock(folder: &Path) -> io::Result<Flock<File>> {
     fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     let file =
@@ -245,7 +246,7 @@ fn records(folder: &Path) -> io::Result<Vec<PathBuf>> {
     paths.filter(|path: &io::Result<PathBuf>| path.as_ref().map_or(true, is_record)).collect()
 }
 
-/// The entry of a record whose maker is dead. One that is cut short was never acted on, and goes.
+/// Returns the entry of a record whose maker is dead. A truncated record was never acted on, and is removed.
 fn dead(path: &Path) -> io::Result<Option<Entry>> {
     match Flock::lock(File::open(path)?, FlockArg::LockExclusiveNonblock) {
         Err((_, Errno::EWOULDBLOCK)) => Ok(None),
@@ -266,13 +267,13 @@ fn read(file: &mut File) -> Option<Entry> {
     serde_json::from_str(&text).ok()
 }
 
-/// What else is on record, from any process: the dead who share a change leave it to each other, and one is the last.
+/// All other records, from any process. If several of the dead share a change, the last of their records undoes it.
 fn others(folder: &Path, path: &Path) -> io::Result<Vec<Entry>> {
     let paths = records(folder)?.into_iter().filter(|other| other != path);
     Ok(paths.filter_map(|other| read(&mut File::open(other).ok()?)).collect())
 }
 
-/// Whoever calls it holds the lock.
+/// The caller holds the lock.
 fn before(folder: &Path, name: &str) -> io::Result<String> {
     let here = cookie()?;
     let borrowed = others(folder, folder)?.into_iter().find_map(|entry| match entry.change {
@@ -294,7 +295,7 @@ fn undo(entry: &Entry, others: &[Entry]) -> io::Result<()> {
             other => other.map(|_| ()),
         },
         Change::Cgroup(path) => {
-            // Kernels before 5.14 cannot kill so; a group in use then stays, and says so.
+            // Not before Linux 5.14; a group in use then stays, and the error says so.
             let _ = fs::write(path.join("cgroup.kill"), "1");
             remove_emptied(path)
         }
@@ -309,7 +310,7 @@ fn undo(entry: &Entry, others: &[Entry]) -> io::Result<()> {
     }
 }
 
-/// Who was killed there is gone in the kernel's own time.
+/// Killed processes take a while to disappear.
 #[allow(clippy::disallowed_methods, reason = "no signal tells when")]
 fn remove_emptied(cgroup: &Path) -> io::Result<()> {
     for _ in 0..500 {
@@ -323,7 +324,7 @@ fn remove_emptied(cgroup: &Path) -> io::Result<()> {
     fs::remove_dir(cgroup)
 }
 
-/// A number that the calling thread's network namespace has, and that none will have again until the host boots.
+/// A number that the calling thread's network namespace has, and no other one until the host boots.
 #[allow(unsafe_code, reason = "neither std nor nix has SO_NETNS_COOKIE")]
 fn cookie() -> io::Result<u64> {
     let socket = UdpSocket::bind("0.0.0.0:0")?;

@@ -3,10 +3,10 @@ use netlink_packet_route::link::LinkAttribute;
 use nix::net::if_::if_nametoindex;
 use std::io;
 
-/// Bytes that any link of IPv6 carries (RFC 8200 §5).
+/// Every IPv6 link carries packets of this many bytes (RFC 8200 §5).
 const LEAST_MTU: u16 = 1280;
 
-/// The longest packet in bytes that an interface sends, in the network namespace of the calling thread.
+/// Longest packet in bytes that an interface sends, in the network namespace of the calling thread.
 ///
 /// # Errors
 /// There is no such interface; the kernel's.

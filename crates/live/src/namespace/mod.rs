@@ -1,4 +1,4 @@
-//! What is made in network namespaces, and undone there.
+//! What is made and undone in network namespaces.
 
 pub mod detour;
 pub mod divert;
@@ -50,7 +50,7 @@ mod tests {
             let mut frame = [0; 100];
             let len =
                 (0..100_000).find_map(|_| end.recv(&mut frame).unwrap()).expect("what the host has sent");
-            // Back to where it came from: a checksum does not heed the order of addresses and ports.
+            // Send it back. The checksum does not depend on the order of addresses and ports.
             let (source, destination) = frame[26..34].split_at_mut(4);
             source.swap_with_slice(destination);
             end.send(&frame[..len]).unwrap();

@@ -1,23 +1,23 @@
-//! A table of nft that goes with this process: it belongs to the socket of the nft that made it (`flags owner`), which nft
-//! closes when its input ends.
+//! A table of nft that goes with this process: it belongs to the socket of the nft process that made it (`flags
+//! owner`), which ends when its input does.
 
 use std::io::{self, BufRead, BufReader, PipeReader, Write};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 
-/// Lasts as long as this value.
+/// The table, removed when this value is dropped.
 pub struct Table {
     nft: Child,
-    /// It would end nft to close this before it has told all.
+    /// Closed only with nft, which a closed pipe would end.
     _answers: BufReader<PipeReader>,
 }
 
 impl Table {
-    /// Makes the table `name`, its family included, in the network namespace of the calling thread. `chains` are its text, in
-    /// one line.
+    /// Makes the table `name`, which includes its family, in the network namespace of the calling thread. `chains` is
+    /// its text, in one line.
     ///
     /// # Errors
-    /// nft is missing, or does not take the table.
+    /// nft is missing, or refuses the table.
     pub fn make(name: &str, chains: &str) -> io::Result<Table> {
         let (answers, output) = io::pipe()?;
         let mut nft = Command::new("nft")
@@ -25,7 +25,7 @@ impl Table {
             .stdin(Stdio::piped())
             .stdout(output.try_clone()?)
             .stderr(output)
-            // Ctrl-C is for this process, which tells nft itself.
+            // Ctrl-C is for this process, which ends nft itself.
             .process_group(0)
             .spawn()
             .map_err(|error| match error.kind() {
@@ -44,9 +44,9 @@ impl Table {
         }
     }
 
-    /// Changes the table by one more line.
+    /// Gives nft one more line.
     pub fn tell(&mut self, line: &str) {
-        // An nft that is gone has taken the table along.
+        // When nft is gone, so is the table.
         let _ = self.nft.stdin.as_mut().map_or(Ok(()), |nft| nft.write_all(format!("{line}\n").as_bytes()));
     }
 }

@@ -1,7 +1,7 @@
 //! Interfaces whose other end the emulator holds.
 //!
-//! A host sees one end of a veth pair. The other end is alone in a namespace that lasts as long as the packet socket there:
-//! when the process goes, killed or not, the kernel takes the pair away.
+//! A host sees one end of a veth pair. The other end is alone in a namespace that lasts as long as the packet socket
+//! there. When the process ends, killed or not, the kernel removes the pair.
 
 use crate::emulate::PacketSocket;
 use airtcp_kernel::namespace::{Namespace, sysctl, told};
@@ -16,27 +16,27 @@ use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::os::fd::{AsFd, AsRawFd};
 
-/// The hosts' ends all have this address, which is locally administered, and ask nobody for another one's: a host sends to its
-/// own, and the frame is for whichever host it reaches. So no packet is on the path but the hosts' own.
+/// All hosts' ends have this locally administered address, and use no ARP. A host sends to its own address, and the
+/// frame is for whichever host it reaches. So only the hosts' own packets are on the path.
 const ADDRESS: [u8; 6] = [2, 0, 0, 0, 0, 1];
 
-/// The end that no host sees.
+/// Name of the end that no host sees.
 const FAR_END: &str = "end0";
 
-/// What a host's interface is to be.
+/// A host's interface.
 #[derive(Clone, Copy, Debug)]
 pub struct Veth<'a> {
     pub name: &'a str,
     pub address: Ipv4Addr,
-    /// Length of the subnet's prefix, which is reached through the interface.
+    /// Prefix length of the subnet that is reached through the interface.
     pub prefix: u8,
-    /// Bytes.
+    /// In bytes.
     pub mtu: u16,
 }
 
 impl Veth<'_> {
-    /// Makes this interface in `namespace`, up, for IPv4 alone. What the host sends there is received from the answer,
-    /// and what is sent to the answer the host receives. The interface is gone soon after it is dropped.
+    /// Makes this interface in `namespace`, up and for IPv4 alone. The returned socket receives what the host sends
+    /// there, and the host receives what the socket sends. The interface is gone soon after the socket is dropped.
     ///
     /// # Errors
     /// The kernel's: without CAP_NET_ADMIN and CAP_NET_RAW, permission denied.
@@ -46,7 +46,7 @@ impl Veth<'_> {
             without_ipv6(&alone, "default")?;
             namespace.run(|| self.make(&alone))??;
             without_ipv6(namespace, self.name)?;
-            // The end that comes up last sends at once. The other one is to be asked for.
+            // The end that comes up last sends at once. The other one has to wait for its carrier.
             let end = alone.run(far_end)??;
             namespace.run(|| self.set_up())??;
             alone.run(|| Netlink::open()?.await_carrier(if_nametoindex(FAR_END)?))??;
@@ -93,13 +93,13 @@ impl Veth<'_> {
     }
 }
 
-/// Gives an interface of this thread's namespace an IPv6 address, too, of which its neighbours hear nothing. Returns
+/// Adds an IPv6 address to an interface of this thread's namespace, without announcing it to neighbours. Returns
 /// whether there is IPv6 here.
 ///
 /// # Errors
 /// The kernel's.
 pub fn add_ipv6(device: &str, address: Ipv6Addr, prefix: u8) -> io::Result<bool> {
-    // No link-local address, nobody asked for routers, and at last IPv6.
+    // No link-local address, no router solicitations, and finally IPv6.
     for (name, value) in
         [("addr_gen_mode", "1"), ("accept_ra", "0"), ("router_solicitations", "0"), ("disable_ipv6", "0")]
     {
@@ -126,7 +126,7 @@ fn far_end() -> io::Result<PacketSocket> {
     Ok(socket)
 }
 
-/// What IPv6 says to its neighbours by itself would be on the path's account.
+/// IPv6's own packets to neighbours would be on the path.
 fn without_ipv6(namespace: &Namespace, interface: &str) -> io::Result<()> {
     match namespace.run(|| sysctl::set(&format!("net.ipv6.conf.{interface}.disable_ipv6"), "1"))? {
         // This kernel has no IPv6.

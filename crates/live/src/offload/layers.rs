@@ -1,4 +1,4 @@
-//! The headers before a segment's payload, tunnels included: which of them tell a length or a checksum.
+//! The headers in front of a segment's payload, tunnels included, that hold a length or a checksum.
 
 use airtcp_wire::checksum::Sum;
 use airtcp_wire::ethernet;
@@ -18,27 +18,27 @@ const BRIDGED_ETHERNET: u16 = 0x6558;
 const GRE_CHECKSUM: u16 = 0x8000;
 const GRE_KEY: u16 = 0x2000;
 
-/// A tunnel in a tunnel, and no more.
+/// Most headers: a tunnel in a tunnel.
 const MOST: usize = 6;
 
-/// A header, and where it begins.
+/// A header, and its offset.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Layer {
     V4(usize),
     V6(usize),
-    /// A tunnel's.
+    /// Of a tunnel.
     Udp(usize),
-    /// One that has a checksum.
+    /// With a checksum.
     Gre(usize),
 }
 
-/// All headers that each packet needs anew, the transport's excepted.
+/// All headers that have to be rewritten for each packet, except the transport header.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Layers(Vec<Layer>);
 
 impl Layers {
-    /// From the outermost IP header, at `ip`, to the transport header at `start`. `None` if it is not there, is neither TCP nor UDP
-    /// as `is_tcp` has it, or is a fragment's.
+    /// Reads the headers from the outermost IP header, at `ip`, to the transport header at `start`. `None` if that is
+    /// not there, is not TCP or UDP as `is_tcp` says, or belongs to a fragment.
     pub fn of(frame: &[u8], mut ip: usize, start: usize, is_tcp: bool) -> Option<Layers> {
         let mut layers = Layers::default();
         while layers.0.len() < MOST {
@@ -54,7 +54,7 @@ impl Layers {
         None
     }
 
-    /// Where the IP header in the tunnel begins whose own header stands at `at`.
+    /// Returns the offset of the IP header inside the tunnel whose own header is at `at`.
     fn enter(&mut self, frame: &[u8], at: usize, protocol: u8) -> Option<usize> {
         match protocol {
             IPV4_IN_IP | IPV6_IN_IP => Some(at),
@@ -84,9 +84,9 @@ impl Layers {
         }
     }
 
-    /// Writes lengths, identifications and checksums of the `number`th of the packets, whose transport segment is done.
+    /// Writes lengths, identifications and checksums of packet `number`, whose transport segment is complete.
     pub fn write(&self, packet: &mut [u8], number: usize) {
-        // What is inside counts in the checksum of what is outside.
+        // The outer checksums cover the inner headers.
         for &layer in self.0.iter().rev() {
             match layer {
                 Layer::V4(at) => {
@@ -103,7 +103,7 @@ impl Layers {
         }
     }
 
-    /// A tunnel's UDP header. Without a checksum it stays without (RFC 768; RFC 6935 §5 for IPv6).
+    /// Writes a tunnel's UDP header. One without a checksum stays without (RFC 768; RFC 6935 §5 for IPv6).
     fn write_udp(&self, packet: &mut [u8], at: usize) {
         let len = packet.len() - at;
         put(packet, at + 4, len);
@@ -123,12 +123,12 @@ impl Layers {
     }
 }
 
-/// The IP header in the Ethernet frame at `at`.
+/// Returns the offset of the IP header in the Ethernet frame at `at`.
 fn bridged(frame: &[u8], at: usize) -> Option<usize> {
     Some(at + ethernet::ip_at(frame.get(at..)?)?)
 }
 
-/// Writes the sum of `range` and `more` to the field at `at`, which is in the range.
+/// Writes the checksum of `range` and `more` to the field at `at`, which is in the range.
 fn checksum(packet: &mut [u8], at: usize, range: std::ops::Range<usize>, more: Sum) {
     put(packet, at, 0);
     let sum = (Sum::of(&packet[range]) + more).checksum();

@@ -1,8 +1,8 @@
-//! What a sending host leaves to its interface, done here: checksums, and cutting what is longer than a packet.
+//! Does what a sending host leaves to its interface: checksums, and cutting what is longer than a packet.
 //!
-//! Between the interfaces of one machine nobody does that work: the other end of a veth hands over segments of up to
-//! 64 KiB without checksums, together with a description of what is missing (`struct virtio_net_hdr`). A path is for
-//! packets, each with a fate of its own, and so is whoever they reach.
+//! Between the interfaces of one machine, nobody does that work. The other end of a veth pair hands over segments of
+//! up to 64 KiB without checksums, together with a description of what is missing (`struct virtio_net_hdr`). A path
+//! needs packets, each with a fate of its own, and so do their receivers.
 
 mod layers;
 
@@ -22,7 +22,7 @@ const GSO_UDP: u8 = 5;
 /// A flag on top of the kind: the first packet carries CWR.
 const GSO_ECN: u8 = 0x80;
 
-/// Where TCP's and UDP's checksum stand in their headers, and the shortest TCP header.
+/// Offsets of the checksum in TCP's and UDP's header, and the length of the shortest TCP header.
 const TCP_CHECKSUM_AT: usize = 16;
 const UDP_CHECKSUM_AT: usize = 6;
 const TCP_HEADER_LEN: usize = 20;
@@ -33,34 +33,35 @@ const FIN_PSH: u8 = 0x09;
 /// What is left to do for a frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Offload {
-    /// Where the transport header stands, and its checksum in it. That field holds the pseudo header's sum.
+    /// Offset of the transport header, and of the checksum within it. The checksum field holds the pseudo header's
+    /// sum.
     checksum: Option<(usize, usize)>,
-    /// What to cut it into: the kind, and the longest payload in bytes.
+    /// The kind of packets to cut it into, and their longest payload in bytes.
     gso: Option<(u8, usize)>,
-    /// The kernel has found its checksum good.
+    /// The kernel has verified the checksum.
     is_good: bool,
 }
 
-/// How a frame leaves: in one piece or more. The frame itself is the caller's.
+/// The packets of a frame, one or several. The caller has the frame itself.
 #[derive(Debug, Default)]
 pub struct Pieces {
     offload: Offload,
-    /// Of a frame that is to be cut.
+    /// Headers of a frame that is to be cut.
     layers: Layers,
     headers_len: usize,
-    /// Payload that has left.
+    /// Bytes of payload that have been handed out.
     done: usize,
     finished: bool,
 }
 
-/// Some of a frame's packets in one.
+/// Several of a frame's packets in one.
 #[derive(Clone, Copy, Debug)]
 pub struct Part {
     /// In bytes.
     pub len: usize,
     pub headers_len: usize,
     pub offload: Offload,
-    /// Its packets, once they are cut, and what they have together in bytes.
+    /// Number of its packets once they are cut, and their total length in bytes.
     pub packets: usize,
     pub wire_len: usize,
 }
@@ -77,8 +78,8 @@ impl Offload {
         }
     }
 
-    /// Of a TCP packet that leaves its checksum to be done, and is to be cut into segments of at most `size` bytes of payload
-    /// if there is a size.
+    /// For a TCP packet without a checksum. If there is a `size`, the packet is to be cut into segments of at most
+    /// that many bytes of payload.
     pub fn of_tcp(is_ipv4: bool, ip_header_len: usize, size: Option<usize>) -> Offload {
         let kind = if is_ipv4 { GSO_TCPV4 } else { GSO_TCPV6 };
         Offload {
@@ -88,7 +89,7 @@ impl Offload {
         }
     }
 
-    /// The kernel's description, for a packet whose headers have this length.
+    /// Encodes the kernel's description of a packet with headers of this length.
     pub fn write(&self, headers_len: usize) -> [u8; DESCRIPTION_LEN] {
         let mut description = [0; DESCRIPTION_LEN];
         let mut word = |at: usize, word: usize| {
@@ -106,19 +107,19 @@ impl Offload {
         description
     }
 
-    /// The kernel vouches for the checksum: it has found it good, or has not written one yet.
+    /// Returns whether the kernel vouches for the checksum, because it has verified it or has not written it yet.
     pub fn is_vouched_for(&self) -> bool {
         self.is_good || self.checksum.is_some()
     }
 
-    /// The longest payload in bytes of the TCP segments that it is made of, if they are several.
+    /// Longest payload in bytes of the TCP segments that the packet consists of, if there are several.
     pub fn tcp_segment_len(&self) -> Option<usize> {
         self.gso
             .filter(|(kind, size)| matches!(*kind, GSO_TCPV4 | GSO_TCPV6) && *size > 0)
             .map(|(_, size)| size)
     }
 
-    /// The same for a frame into which bytes were put before the transport header.
+    /// The offload of a frame into which `by` bytes were inserted in front of the transport header.
     #[must_use]
     pub fn shifted(self, by: usize) -> Offload {
         Offload { checksum: self.checksum.map(|(start, at)| (start + by, at)), ..self }
@@ -126,12 +127,13 @@ impl Offload {
 }
 
 impl Pieces {
-    /// Of an Ethernet frame. `None` if its description makes no sense, or is of a kind that no host sends by itself.
+    /// The packets of an Ethernet frame. `None` if its description makes no sense, or is of a kind that no host sends
+    /// by itself.
     pub fn of(frame: &[u8], offload: Offload) -> Option<Pieces> {
         Pieces::behind(frame, ethernet::ip_at, offload)
     }
 
-    /// Of an IP packet.
+    /// The packets of an IP packet.
     pub fn of_packet(packet: &[u8], offload: Offload) -> Option<Pieces> {
         Pieces::behind(packet, |_| Some(0), offload)
     }
@@ -155,7 +157,8 @@ impl Pieces {
         Pieces { finished: true, ..Pieces::default() }
     }
 
-    /// All of a frame of this length, of which nothing has left, if it is no longer than `most` bytes once it is cut.
+    /// The whole frame of this length as one part, if nothing of it has been handed out and it is no longer than
+    /// `most` bytes after the cutting.
     pub fn whole_within(&self, len: usize, most: usize) -> Option<Part> {
         let payload = len - self.headers_len.min(len);
         let size = self.offload.gso.map_or(payload, |(_, size)| size);
@@ -166,15 +169,15 @@ impl Pieces {
         is_whole.then_some(Part { len, headers_len, offload, packets, wire_len })
     }
 
-    /// Room in bytes that [`Pieces::next_part_into`] takes at most for a frame of this length.
+    /// Room in bytes that [`Pieces::next_part_into`] needs at most for a frame of this length.
     pub fn longest_part(&self, len: usize, most: usize) -> usize {
         let packet = self.headers_len + self.offload.gso.map_or(len, |(_, size)| size);
         len.min(most.max(packet))
     }
 
-    /// Writes as many of the packets that are left as one frame can hold of them within `most` bytes, headers included and
-    /// counted with each, but one at least. Its description is as before, so that it is cut later. Returns its length in bytes;
-    /// `None` when all have left.
+    /// Writes as many of the remaining packets as one frame can hold within `most` bytes, with each packet's headers
+    /// counted, but at least one. The frame's description lets others cut it later. `None` when all packets have been
+    /// handed out.
     pub fn next_part_into(&mut self, frame: &[u8], most: usize, out: &mut [u8]) -> Option<Part> {
         if self.finished {
             return None;
@@ -207,7 +210,7 @@ impl Pieces {
         })
     }
 
-    /// Writes the next packet of `frame` to `out`, and returns its length; `None` when all have left.
+    /// Writes the next packet of `frame` to `out`, and returns its length; `None` when all have been handed out.
     pub fn next_into(&mut self, frame: &[u8], out: &mut [u8]) -> Option<usize> {
         if self.finished {
             return None;
@@ -224,7 +227,7 @@ impl Pieces {
             self.write_transport(kind, frame, packet, is_last);
         }
         if let Some((start, at)) = self.offload.checksum {
-            // The sum of the pseudo header counts the whole frame's length. In one's complement, −x is !x.
+            // The pseudo header's sum includes the whole frame's length. In one's complement, −x is !x.
             let [before, now] = [frame.len() - start, len - start].map(|len| len as u32);
             let lengths = Sum::of(&(!before).to_be_bytes()) + Sum::of(&now.to_be_bytes());
             let checksum = (Sum::of(&packet[start..]) + lengths).checksum();
@@ -238,7 +241,7 @@ impl Pieces {
         Some(len)
     }
 
-    /// The checksum field of a part holds the sum of the pseudo header, which counts the part's own length.
+    /// Adjusts a part's checksum field, which holds the pseudo header's sum, to the part's own length.
     fn write_pseudo_sum(&self, whole: usize, part: &mut [u8]) {
         let Some((start, at)) = self.offload.checksum else { return };
         let field = start + at..start + at + 2;
@@ -247,7 +250,7 @@ impl Pieces {
         put(part, start + at, (!sum.checksum()).into());
     }
 
-    /// What differs from packet to packet in the transport header, but for its checksum.
+    /// Writes what differs from packet to packet in the transport header, except the checksum.
     fn write_transport(&self, kind: u8, frame: &[u8], packet: &mut [u8], is_last: bool) {
         let Some((start, _)) = self.offload.checksum else { return };
         if kind == GSO_UDP {
@@ -261,7 +264,8 @@ impl Pieces {
     }
 }
 
-/// The headers of a frame that is to be cut, and their length in bytes; `None` unless its description fits them.
+/// Reads the headers of a frame that is to be cut, and their length in bytes; `None` if the description does not fit
+/// them.
 fn headers(
     frame: &[u8],
     ip: usize,

@@ -12,7 +12,7 @@ fn endpoints(v6: bool) -> Endpoints {
     Endpoints::new(source, destination).unwrap()
 }
 
-/// A TCP frame as a sending host leaves it: the checksum field holds the pseudo header's sum.
+/// A TCP frame as a sending host emits it: the checksum field holds the pseudo header's sum.
 fn unfinished(v6: bool, payload: &[u8], flags: Flags) -> (Vec<u8>, usize) {
     let mut frame = vec![0; ETHERNET + 120 + payload.len()];
     frame[12..14].copy_from_slice(&if v6 { 0x86ddu16 } else { 0x0800 }.to_be_bytes());
@@ -52,7 +52,7 @@ proptest! {
         prop_assert_eq!(received, payload);
     }
 
-    /// In parts that others cut it becomes the packets that it becomes at once.
+    /// Cut in two steps, into parts and these into packets, a frame becomes the packets that it becomes at once.
     #[test]
     fn parts_become_the_same_packets(
         v6: bool,
@@ -101,7 +101,7 @@ proptest! {
     }
 }
 
-/// The ways into a tunnel, each to be put before an IP packet.
+/// Tunnels, by what they put in front of an IP packet.
 #[derive(Clone, Copy, Debug)]
 enum Tunnel {
     IpIp,
@@ -111,7 +111,7 @@ enum Tunnel {
 
 const OUTER: [&str; 2] = ["192.0.2.1:0", "192.0.2.2:0"];
 
-/// A frame whose IP packet goes through a tunnel, and how many bytes that added. Checksums wherever there can be one.
+/// Puts a frame's IP packet into a tunnel, with checksums wherever possible. Returns the number of bytes added.
 fn tunnelled(tunnel: Tunnel, frame: &[u8]) -> (Vec<u8>, usize) {
     let inner = match tunnel {
         Tunnel::IpIp | Tunnel::Gre => &frame[ETHERNET..],
@@ -143,7 +143,7 @@ fn tunnelled(tunnel: Tunnel, frame: &[u8]) -> (Vec<u8>, usize) {
     ([&outer[..], &before, inner].concat(), added)
 }
 
-/// The IP packet that comes out of a tunnel whose headers are all right.
+/// The IP packet inside a tunnel, whose headers must be right.
 fn untunnelled(tunnel: Tunnel, packet: &[u8]) -> &[u8] {
     let (ip, at) = IpHeader::decode(packet).unwrap();
     assert_eq!(at + ip.payload_len, packet.len());
@@ -164,7 +164,7 @@ fn untunnelled(tunnel: Tunnel, packet: &[u8]) -> &[u8] {
 }
 
 proptest! {
-    /// Both headers of a packet in a tunnel tell its own length, and not that of what it was cut from.
+    /// Both headers of a packet in a tunnel state its own length, not that of what it was cut from.
     #[test]
     fn a_long_segment_in_a_tunnel_becomes_packets(
         v6: bool,
@@ -188,7 +188,7 @@ proptest! {
         prop_assert_eq!(received, payload);
     }
 
-    /// Headers as they should be but for one byte, and a description whose every field may lie.
+    /// Headers that are right but for one byte, and a description of which every field may lie.
     #[test]
     fn a_lying_description_is_refused_or_ends(
         v6: bool,

@@ -1,12 +1,12 @@
-//! The bound on all buffers.
+//! The limit on all buffers.
 //!
-//! The kernel lets the buffers of a connection grow as its path asks for. What they may come to hold is looked up while
-//! something moves. Half of the memory is for that; a connection that comes when it is promised gets a share of the other half,
-//! which is cut so that as many connections as are allowed have one. At three quarters all buffers stay as long as they are.
+//! The kernel lets the buffers of a connection grow as its path needs. How much they may come to hold is checked
+//! while data moves. Half of the memory is for this growth. Once it is promised, a new connection gets a share of the
+//! other half, so small that every allowed connection can have one. At three quarters, all buffers keep their size.
 
 use super::config::Limits;
 
-/// Below it a connection crawls.
+/// With less than this, a connection crawls.
 const LEAST_SHARE_BYTES: u64 = 64 << 10;
 
 #[derive(Debug)]
@@ -28,22 +28,23 @@ impl Budget {
         self.promised
     }
 
-    /// Is there room for one more connection?
+    /// Returns whether there is room for one more connection.
     pub fn has_room(&self) -> bool {
         self.promised + self.share <= self.limit
     }
 
-    /// What a new connection may have, if not what the kernel finds.
+    /// Bytes that a new connection may have; `None` if the kernel may decide.
     pub fn share(&self) -> Option<u64> {
         (self.promised >= self.limit / 2).then_some(self.share)
     }
 
-    /// If buffers have grown past the bound between two looks: what each of so many connections may have at most.
+    /// Bytes that each of this many connections may have at most, if buffers have grown past the limit between two
+    /// checks.
     pub fn excess_over(&self, connections: usize) -> Option<u64> {
         (self.promised > self.limit).then(|| self.limit / connections.max(1) as u64)
     }
 
-    /// Are buffers to stay as long as they are?
+    /// Returns whether buffers are to keep their size.
     pub fn are_kept(&self) -> bool {
         self.are_kept
     }
@@ -52,7 +53,8 @@ impl Budget {
         self.promised = (self.promised + now).saturating_sub(before);
     }
 
-    /// Returns whether buffers are kept from now on, if that has changed. Between the two marks nothing does.
+    /// Returns whether buffers are to keep their size from now on, if that has changed. Nothing changes between the
+    /// two thresholds.
     pub fn judge(&mut self) -> Option<bool> {
         let (low, high) = (self.limit / 2, self.limit / 4 * 3);
         let kept = match self.promised {

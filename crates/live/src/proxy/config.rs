@@ -1,4 +1,4 @@
-//! What a proxy is to do.
+//! Configuration of a proxy.
 
 use airtcp_proto::tcp::TcpConfig;
 use airtcp_wire::Dur;
@@ -12,7 +12,8 @@ pub struct Config {
     pub entrance: Entrance,
     pub wireless: Tuning,
     pub wired: Tuning,
-    /// The wireless side is our own machine's with this configuration, and not the kernel's. One with a fixed destination has none.
+    /// If present, our own machine serves the wireless side with this configuration, instead of the kernel. Not for a
+    /// fixed destination.
     pub own: Option<Box<TcpConfig>>,
     pub limits: Limits,
 }
@@ -20,16 +21,16 @@ pub struct Config {
 /// How connections come to the proxy.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Entrance {
-    /// What comes in by the interface `wireless`, or is routed out of it, is taken on its way: both ends go on to see each
-    /// other's addresses. Only what is for one of `ports`, unless there are none.
+    /// Connections that come in by the interface `wireless`, or are routed out of it, are taken on their way. Both
+    /// ends go on to see each other's addresses. Only connections to one of `ports`, unless that is empty.
     Transparent { wireless: String, ports: Vec<u16> },
-    /// Connections that this host's programs open are redirected to the proxy's listeners: clients are the wired side.
+    /// Connections of this host's programs are redirected to the proxy's listeners. Clients are the wired side.
     Redirected,
-    /// Whoever connects to `listen` is joined with `to`. `clients` are the side on which they are.
+    /// Connections to `listen` are continued to `to`. `clients` is the side of the clients.
     Fixed { listen: SocketAddr, to: SocketAddr, clients: Side },
 }
 
-/// The two connections that take the place of one.
+/// One of the two connections that replace one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Side {
     Wireless,
@@ -58,25 +59,25 @@ impl fmt::Display for Side {
 /// How the connections of a side are served.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Tuning {
-    /// By its name in the kernel; none for the kernel's default.
+    /// Its name in the kernel; `None` for the kernel's default.
     pub congestion_control: Option<String>,
-    /// Of a socket, each way, instead of what the kernel finds.
+    /// Size of each of a socket's two buffers; `None` for what the kernel chooses.
     pub buffer: Option<Bytes>,
-    /// How long a connection may be silent until its other end is asked whether it is there; none for the kernel's default.
+    /// Silence after which the other end is probed; `None` for the kernel's default.
     pub keepalive: Option<Dur>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {
-    /// All buffers, the kernel's included.
+    /// For all buffers, including the kernel's.
     pub memory: Bytes,
-    /// Connections at once, each with both its sides.
+    /// Concurrent connections, each with both its sides.
     pub connections: usize,
-    /// Of these, such whose other end has not answered yet.
+    /// Those of them whose other end has not answered yet.
     pub connecting: usize,
-    /// How long that may take, and how long connections of our own wait for their circuit.
+    /// How long an answer may take, and how long connections of our own wait for their circuit.
     pub connect_timeout: Dur,
-    /// How long connections may go on once the proxy is told to end.
+    /// How long connections may go on after the proxy is told to stop.
     pub drain: Dur,
 }
 

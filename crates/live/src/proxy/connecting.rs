@@ -1,9 +1,9 @@
-//! The connections whose other end has not answered yet.
+//! Connections whose other end has not answered yet.
 
 use airtcp_wire::{Dur, Time};
 use std::collections::BTreeMap;
 
-/// In the order in which they came: by serial, until when they wait, and their place.
+/// Deadline and place of each by serial, and so in order of arrival.
 #[derive(Debug)]
 pub struct Connecting {
     waiting: BTreeMap<u64, (Time, usize)>,
@@ -11,16 +11,16 @@ pub struct Connecting {
     timeout: Dur,
 }
 
-/// Why one waits no longer.
+/// Why a connection waits no longer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum GivenUp {
     Late,
-    /// So many have come after it that one must give way, and it has had most time.
+    /// There are too many, and this one has had the most time.
     Eldest,
 }
 
 impl Connecting {
-    /// Not more than `most`, and none longer than `timeout`.
+    /// For at most `most` connections, each for at most `timeout`.
     pub fn new(most: usize, timeout: Dur) -> Connecting {
         Connecting { waiting: BTreeMap::new(), most, timeout }
     }
@@ -33,12 +33,12 @@ impl Connecting {
         self.waiting.insert(serial, (now + self.timeout, place));
     }
 
-    /// It has been answered, or is gone.
+    /// The connection was answered, or is gone.
     pub fn handle_end(&mut self, serial: u64) {
         self.waiting.remove(&serial);
     }
 
-    /// The place of the next one that is to be given up.
+    /// Place of the next connection to give up.
     pub fn poll(&self, now: Time) -> Option<(usize, GivenUp)> {
         let (_, &(deadline, place)) = self.waiting.first_key_value()?;
         match now >= deadline {
@@ -47,7 +47,7 @@ impl Connecting {
         }
     }
 
-    /// When one becomes late.
+    /// When a connection becomes late.
     pub fn poll_timeout(&self) -> Time {
         self.waiting.first_key_value().map_or(Time::NEVER, |(_, &(deadline, _))| deadline)
     }

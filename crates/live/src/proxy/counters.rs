@@ -1,4 +1,4 @@
-//! What a proxy counts.
+//! Counters of a proxy.
 
 use crate::daemon::{self, Kind, Table};
 

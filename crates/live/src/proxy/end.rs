@@ -7,7 +7,7 @@ use nix::sys::socket::{Shutdown, shutdown};
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 
-/// A connection, and what it was last known to be ready for: epoll reports only changes.
+/// A connection, and its last known readiness: epoll reports only changes.
 pub struct End {
     pub line: Line,
     pub readable: bool,
@@ -32,7 +32,7 @@ impl End {
         }
     }
 
-    /// What has ended it.
+    /// The error that has ended the connection.
     pub fn error(&self, tools: &Tools) -> Option<io::Error> {
         match &self.line {
             Line::Kernel(socket) => options::error(socket),
@@ -40,7 +40,7 @@ impl End {
         }
     }
 
-    /// Has everything been sent and acknowledged, both ways?
+    /// Returns whether everything has been sent and acknowledged, in both directions.
     pub fn is_closed(&self, tools: &Tools) -> bool {
         match &self.line {
             Line::Kernel(socket) => options::is_closed(socket),
@@ -48,7 +48,7 @@ impl End {
         }
     }
 
-    /// Nothing more is sent.
+    /// Ends sending.
     pub fn shut(&self, tools: &mut Tools) -> io::Result<()> {
         match &self.line {
             Line::Kernel(socket) => Ok(shutdown(socket.as_raw_fd(), Shutdown::Write)?),
@@ -59,7 +59,7 @@ impl End {
         }
     }
 
-    /// What its buffers may come to hold.
+    /// Bytes that its buffers may come to hold.
     pub fn room(&self, tools: &Tools) -> u64 {
         match &self.line {
             Line::Kernel(socket) => options::room(socket),

@@ -10,24 +10,24 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
 use std::os::fd::AsRawFd;
 
-/// Connections that may wait until they are accepted: the kernel takes no more than `net.core.somaxconn`.
+/// Connections that may wait to be accepted. The kernel allows no more than `net.core.somaxconn`.
 const BACKLOG: i32 = 4096;
 
 pub struct Listener {
     pub socket: TcpListener,
-    /// Its own, to which nobody is to connect if it is transparent.
+    /// The listener's own address. Nobody is to connect to it if it is transparent.
     pub address: SocketAddr,
-    /// On which side are those who connect?
+    /// The side of those who connect.
     pub clients: Side,
     pub to: Destination,
 }
 
-/// Where connections go on to.
+/// Where connections continue to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Destination {
-    /// Where they were on their way to, with the client's address.
+    /// Their original destination, with the client's address.
     Transparent,
-    /// Where they were redirected from. Our own stack connects from this address.
+    /// Their destination before the redirection. Our own stack connects from this address.
     Redirected {
         source: IpAddr,
     },
@@ -35,18 +35,18 @@ pub enum Destination {
 }
 
 impl Listener {
-    /// Those of a configuration, in the network namespace of the calling thread. Where there is no IPv6, transparent ones
-    /// are for IPv4 alone.
+    /// Opens the listeners of a configuration, in the network namespace of the calling thread. Without IPv6,
+    /// transparent ones are for IPv4 alone.
     ///
     /// # Errors
-    /// The kernel's, with the address that it is about.
+    /// The kernel's, with the address.
     pub fn open(config: &Config) -> io::Result<Vec<Listener>> {
         let Entrance::Fixed { listen, to, clients } = config.entrance else { return transparent() };
         let to = Destination::Fixed(to);
         Ok(vec![Listener::new(listen, clients, to).map_err(|error| told(error, listen))?])
     }
 
-    /// One to which this host's connections of a family are redirected.
+    /// Opens a listener to which this host's connections of one address family are redirected.
     ///
     /// # Errors
     /// The kernel's.
@@ -74,7 +74,7 @@ impl Listener {
     }
 }
 
-/// At loopback, where nobody from outside comes by themselves.
+/// Transparent listeners at loopback, which nobody can reach directly from outside.
 fn transparent() -> io::Result<Vec<Listener>> {
     let mut listeners = Vec::new();
     for clients in [Side::Wireless, Side::Wired] {

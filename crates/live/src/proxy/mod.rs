@@ -1,10 +1,10 @@
-//! A split connection (paper 003 §IV): a proxy at the base station ends TCP there, and opens a connection of its own to each
-//! side. What the wireless link does to packets the wired side never sees.
+//! A split connection (paper 003 §IV): a proxy at the base station ends TCP, and opens a connection of its own to
+//! each side. The wired side never sees what the wireless link does to packets.
 //!
-//! [`Listener`]s take connections, [`Rules`] bring them those that are on their way to others. [`serve`] makes a [`Relay`] of
-//! each: two sockets, and a [`Way`] in each direction, in which the kernel moves the data (splice). A way moves nothing
-//! while its receiver takes nothing, so that the sender's window closes; hands on an end (FIN) and goes on the other way; and a
-//! connection that is lost is told to the other end as a RST.
+//! [`Listener`]s accept connections, and [`Rules`] bring them those to other hosts. [`serve`] makes a [`Relay`] of
+//! each: two sockets, and a [`Way`] in each direction, in which the kernel moves the data (splice). A way moves
+//! nothing while its receiver takes nothing, so that the sender's window closes. It passes on a FIN, and the other
+//! direction goes on. If one connection is lost, the other end gets a RST.
 //!
 //! [`Rules`]: rules::Rules
 //! [`Relay`]: relay::Relay
@@ -49,7 +49,7 @@ use own::{Exit, Stack, Steer};
 use std::io;
 use std::sync::Arc;
 
-/// A proxy that is set up, and serves nobody yet.
+/// A proxy that is set up, but serves nobody yet.
 pub struct Proxy {
     pub doors: Doors,
     pub rules: Option<Everything>,
@@ -58,22 +58,23 @@ pub struct Proxy {
 /// Where connections come in.
 pub struct Doors {
     pub listeners: Vec<Listener>,
-    /// Whom our own machine is shown to.
+    /// Observer of our own machine.
     pub watch: Option<Box<dyn Watch>>,
-    /// While this circuit is not open, new connections go on by the kernel's TCP.
+    /// While this circuit is not open, new connections use the kernel's TCP.
     pub circuit: Option<Arc<SendingCounters>>,
     device: Option<Device>,
 }
 
 impl Doors {
-    /// Those of redirected connections, which our own stack carries on by a device of its own. `mtu` in bytes.
+    /// Doors for redirected connections, which our own stack continues on a device of its own. `mtu` in bytes.
     #[must_use]
     pub fn redirected(listeners: Vec<Listener>, tun: OffloadTun, mtu: u16) -> Doors {
         let device = Device { exit: Exit::new(tun).of_host(), mtu, ports: vec![] };
         Doors { listeners, watch: None, circuit: None, device: Some(device) }
     }
 
-    /// From now on the packets of our own stack to this port, or to any, leave through the holder of this: a circuit's gateway.
+    /// From now on, packets of our own stack to this port, or to any port, leave through the returned device, for a
+    /// circuit's gateway.
     ///
     /// # Errors
     /// The kernel's.
@@ -83,20 +84,20 @@ impl Doors {
     }
 }
 
-/// What brings packets here, unless a proxy is not transparent. It lasts as long as this value.
+/// What brings packets to a transparent proxy. Undone when this value is dropped.
 pub struct Everything {
     rules: Rules,
     _steer: Option<Steer>,
 }
 
 impl Everything {
-    /// From now on connections are let pass. Those that have been taken stay.
+    /// Lets new connections pass from now on. Those that have been taken stay.
     pub fn take_no_more(&mut self) {
         self.rules.take_no_more();
     }
 }
 
-/// Of our own stack.
+/// The device of our own stack.
 struct Device {
     exit: Exit,
     mtu: u16,
@@ -119,17 +120,17 @@ impl Device {
     }
 }
 
-/// Of a connection of our own, each way, unless told otherwise.
+/// Default size of each buffer of a connection of our own.
 const OWN_BUFFER_BYTES: usize = 256 << 10;
 
-/// Linux's own (tcp_keepalive_time).
+/// Linux's default (tcp_keepalive_time).
 const OWN_KEEPALIVE: Dur = Dur::from_secs(7200);
 
 impl Proxy {
-    /// In the network namespace of the calling thread.
+    /// Sets a proxy up in the network namespace of the calling thread.
     ///
     /// # Errors
-    /// The kernel's, with what it is about. Nothing is left behind.
+    /// The kernel's, with what failed. Nothing is left behind.
     pub fn set_up(config: &Config) -> io::Result<Proxy> {
         options::check(config)?;
         let mut listeners = Listener::open(config)?;
@@ -154,8 +155,8 @@ impl Proxy {
     }
 }
 
-/// Sets a proxy up in the network namespace of the calling thread, and serves until it is told to stop. It takes the rights
-/// of root (CAP_NET_ADMIN) and up to six open files a connection: see [`allow_files`].
+/// Sets a proxy up in the network namespace of the calling thread, and serves until it is told to stop. It needs the
+/// rights of root (CAP_NET_ADMIN) and up to six open files per connection: see [`allow_files`].
 ///
 /// # Errors
 /// Those of [`Proxy::set_up`] and [`serve`].

@@ -20,8 +20,8 @@ const TCP_CLOSE: u8 = 7;
 sockopt_impl!(BufferLock, Both, libc::SOL_SOCKET, SO_BUF_LOCK, u32);
 sockopt_impl!(Info, GetOnly, libc::IPPROTO_TCP, libc::TCP_INFO, libc::tcp_info);
 
-/// Lets a socket have an address that is another host's, of either family: IPV6_TRANSPARENT is the same flag of the socket.
-/// What it accepts inherits that.
+/// Lets a socket have another host's address, of either family: IPV6_TRANSPARENT is the same flag of the socket.
+/// Accepted sockets inherit that.
 ///
 /// # Errors
 /// The kernel's: without CAP_NET_RAW, not permitted.
@@ -29,7 +29,7 @@ pub fn be_transparent(socket: impl AsFd) -> io::Result<()> {
     Ok(setsockopt(&socket.as_fd(), sockopt::IpTransparent, &true)?)
 }
 
-/// Says to rules for packets and for timers on which side a socket is, and what it accepts.
+/// Marks a socket, and those that it accepts, with its side, for rules about packets and timers.
 ///
 /// # Errors
 /// As [`be_transparent`].
@@ -40,7 +40,7 @@ pub fn mark(socket: impl AsFd, side: Side) -> io::Result<()> {
     }
 }
 
-/// Where a connection was on its way to, before it was redirected.
+/// Destination of a connection before it was redirected.
 ///
 /// # Errors
 /// The kernel's: it was not redirected.
@@ -55,13 +55,13 @@ pub fn redirected_from(client: &TcpStream) -> io::Result<SocketAddr> {
     })
 }
 
-/// What both connections have, and then what their side has.
+/// Sets the options of both sides, and then those of `tuning`.
 ///
 /// # Errors
-/// The kernel's, with what it is about.
+/// The kernel's, with what failed.
 pub fn tune(socket: impl AsFd, tuning: &Tuning) -> io::Result<()> {
     let socket = &socket.as_fd();
-    // What waits here has been sent already, by somebody who had Nagle's choice.
+    // Data that waits here has been sent already, by somebody who had the choice of Nagle's algorithm.
     setsockopt(socket, sockopt::TcpNoDelay, &true)?;
     setsockopt(socket, sockopt::KeepAlive, &true)?;
     if let Some(silence) = tuning.keepalive {
@@ -75,26 +75,26 @@ pub fn tune(socket: impl AsFd, tuning: &Tuning) -> io::Result<()> {
     tuning.buffer.map_or(Ok(()), |buffer| set_buffers(socket, buffer.0))
 }
 
-/// The kernel doubles what it is told, for what it needs itself.
+/// The kernel doubles the given size, for its own needs.
 fn set_buffers(socket: &impl AsFd, bytes: u64) -> io::Result<()> {
     let half = (bytes / 2) as usize;
     setsockopt(socket, sockopt::SndBuf, &half)?;
     Ok(setsockopt(socket, sockopt::RcvBuf, &half)?)
 }
 
-/// Lets each buffer be no longer than so many bytes.
+/// Limits each buffer to this many bytes.
 pub fn limit_buffers(socket: impl AsFd, bytes: u64) {
     let socket = &socket.as_fd();
     if room(socket) > 2 * bytes {
-        // The kernel never refuses a shorter one.
+        // The kernel never refuses a shorter buffer.
         let _ = set_buffers(socket, bytes);
     }
 }
 
-/// Whether this host does what `config` asks for.
+/// Checks that this host can do what `config` asks for.
 ///
 /// # Errors
-/// It does not, and why.
+/// What it cannot do, and why.
 pub fn check(config: &Config) -> io::Result<()> {
     let wireless = config.own.is_none().then_some(&config.wireless);
     for tuning in wireless.into_iter().chain([&config.wired]) {
@@ -130,16 +130,16 @@ fn congestion_control(name: &str, error: io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("the congestion control `{name}`: {error}{cure}"))
 }
 
-/// What the kernel may come to hold for a socket, both ways, in bytes.
+/// Bytes that the kernel may come to hold for a socket, in both directions.
 pub fn room(socket: impl AsFd) -> u64 {
     let socket = &socket.as_fd();
     let of = |found: nix::Result<usize>| found.unwrap_or(0) as u64;
     of(getsockopt(socket, sockopt::RcvBuf)) + of(getsockopt(socket, sockopt::SndBuf))
 }
 
-/// Keeps the buffers as long as they are, or lets the kernel find their length again (since Linux 5.14).
+/// Keeps the buffers' sizes, or lets the kernel adjust them again (since Linux 5.14).
 pub fn keep_buffers(socket: impl AsFd, kept: bool) {
-    // An older kernel goes on finding it.
+    // An older kernel goes on adjusting them.
     let _ = setsockopt(&socket.as_fd(), BufferLock, &if kept { LOCK_BOTH } else { 0 });
 }
 
@@ -149,13 +149,13 @@ pub fn error(socket: impl AsFd) -> Option<io::Error> {
     (code != 0).then(|| io::Error::from_raw_os_error(code))
 }
 
-/// Has everything been sent and acknowledged, both ways?
+/// Returns whether everything has been sent and acknowledged, in both directions.
 pub fn is_closed(socket: impl AsFd) -> bool {
     getsockopt(&socket.as_fd(), Info).is_ok_and(|info| info.tcpi_state == TCP_CLOSE)
 }
 
-/// Has a close before the connection's end be a RST, whatever closes it, be it the death of this process: a FIN would say
-/// that all of the other end's data has come.
+/// Makes a close before the connection's end a RST, whatever closes it, even the death of this process. A FIN would
+/// claim that all of the other end's data has come.
 ///
 /// # Errors
 /// The kernel's.

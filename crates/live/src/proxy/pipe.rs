@@ -1,6 +1,6 @@
 //! Pipes, through which the kernel moves data from one socket to another without a copy.
 //!
-//! A way holds a pipe only while something is in it: as many exist as ways have a receiver that takes no more.
+//! A way holds a pipe only while there is data in it, so that only ways whose receiver takes no more need one.
 
 use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, OFlag, SpliceFFlags, fcntl, splice};
@@ -8,20 +8,21 @@ use nix::unistd::pipe2;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 
-/// Bytes. As a slot takes no more than one packet's part, it is full long before where packets come one by one.
+/// In bytes. A slot holds no more than a part of one packet, so that a pipe is full long before where packets come
+/// one by one.
 const PIPE_BYTES: usize = 256 << 10;
 
-/// Such as are kept when nothing is in them.
+/// Empty pipes that are kept.
 const SPARE: usize = 16;
 
 pub struct Pipe {
     out: OwnedFd,
     into: OwnedFd,
-    /// Bytes in it.
+    /// Bytes in the pipe.
     held: usize,
 }
 
-/// What came of moving data.
+/// The result of moving data.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Moved {
     Bytes(usize),
@@ -33,7 +34,7 @@ pub enum Moved {
 impl Pipe {
     fn new() -> io::Result<Pipe> {
         let (out, into) = pipe2(OFlag::O_CLOEXEC | OFlag::O_NONBLOCK)?;
-        // Beyond `fs.pipe-user-pages-soft` they stay short, which is slower, and works.
+        // Beyond `fs.pipe-user-pages-soft`, pipes stay short, which is slower but works.
         let _ = fcntl(&into, FcntlArg::F_SETPIPE_SZ(PIPE_BYTES as i32));
         Ok(Pipe { out, into, held: 0 })
     }
@@ -54,7 +55,7 @@ impl Pipe {
         Ok(moved)
     }
 
-    /// Hands on what it holds.
+    /// Passes on what the pipe holds.
     ///
     /// # Errors
     /// What has ended the connection.
@@ -80,7 +81,7 @@ fn transfer(from: impl AsFd, to: impl AsFd, most: usize) -> io::Result<Moved> {
     }
 }
 
-/// The spare ones.
+/// Spare pipes.
 #[derive(Default)]
 pub struct Pipes(Vec<Pipe>);
 
@@ -91,7 +92,7 @@ impl Pipes {
         self.0.pop().map_or_else(Pipe::new, Ok)
     }
 
-    /// One with something in it, or one too many, goes.
+    /// Keeps an empty pipe, unless there are enough.
     pub fn give_back(&mut self, pipe: Pipe) {
         if pipe.held == 0 && self.0.len() < SPARE {
             self.0.push(pipe);

@@ -1,4 +1,4 @@
-//! Two connections that stand for one.
+//! Two connections that replace one.
 
 use super::config::{Config, Side};
 use super::end::{End, Line};
@@ -17,44 +17,44 @@ use std::io;
 use std::net::{SocketAddr, TcpStream};
 use std::os::fd::{AsRawFd, OwnedFd};
 
-/// Indices of its ends.
+/// Indices of a relay's ends.
 pub const CLIENT: usize = 0;
 pub const SERVER: usize = 1;
 
 pub struct Relay {
-    /// The client's, who has connected, and the server's, to whom the proxy connects.
+    /// The client's end, and the server's, to which the proxy connects.
     pub ends: [End; 2],
     /// From the client, and from the server.
     ways: [Way; 2],
     clients: Side,
-    /// Tells it from others that come to have the same place.
+    /// Distinguishes the relay from later ones in the same place.
     pub serial: u64,
     pub is_connecting: bool,
-    /// Bytes that its buffers may come to hold, when it was last looked.
+    /// Bytes that its buffers may come to hold, as last measured.
     pub room: u64,
-    /// Something has moved since.
+    /// Whether data has moved since then.
     pub has_moved: bool,
     pub addresses: [SocketAddr; 2],
 }
 
-/// What a turn has come to.
+/// The result of a turn.
 #[derive(Debug)]
 pub enum Outcome {
     Waits,
     /// There is more that could be done now.
     Goes,
     Completed,
-    /// The end of this side is gone, and why.
+    /// The end on this side is gone, for this reason.
     Lost(Side, io::Error),
     Unreachable(io::Error),
     Refused(io::Error),
 }
 
-/// Bytes that a turn has handed to each end.
+/// Bytes that a turn has passed to each end.
 pub type Handed = [u64; 2];
 
 impl Relay {
-    /// Begins to connect to where a client wants.
+    /// Begins to connect to a client's destination.
     ///
     /// # Errors
     /// The kernel's error. The client gets a RST.
@@ -90,7 +90,7 @@ impl Relay {
         Ok(Relay::new(Line::Kernel(client.into()), server, listener.clients, [peer, to]))
     }
 
-    /// Begins to connect to where a client of our own stack wants.
+    /// Begins to connect to the destination of a client of our own stack.
     ///
     /// # Errors
     /// The kernel's.
@@ -128,7 +128,7 @@ impl Relay {
         self.ends[end].writable |= flags.intersects(outgoing | over);
     }
 
-    /// Something has happened to an end that is our own.
+    /// Handles an event of an end that is our own.
     pub fn handle_own(&mut self, end: usize, is_connected: bool) {
         let end = &mut self.ends[end];
         (end.readable, end.writable) = (true, is_connected);
@@ -164,7 +164,7 @@ impl Relay {
         (if goes { Outcome::Goes } else { self.rest(tools) }, handed)
     }
 
-    /// Lets go of both connections; an end that has not closed its own gets a RST.
+    /// Lets go of both connections. An end that has not closed its own gets a RST.
     pub fn release(mut self, tools: &mut Tools) {
         self.ways.iter_mut().for_each(|way| way.release(tools));
         for end in &self.ends {
@@ -174,13 +174,13 @@ impl Relay {
         }
     }
 
-    /// What its buffers may come to hold now.
+    /// Bytes that its buffers may come to hold now.
     pub fn measure(&self, tools: &Tools) -> u64 {
         let held: usize = self.ways.iter().map(Way::held).sum();
         self.ends.iter().map(|end| end.room(tools)).sum::<u64>() + held as u64
     }
 
-    /// Lets all its buffers together be no longer than so many bytes.
+    /// Limits all its buffers together to this many bytes.
     pub fn limit_buffers(&self, bytes: u64) {
         self.sockets().for_each(|socket| options::limit_buffers(socket, bytes / 4));
     }
@@ -193,7 +193,7 @@ impl Relay {
         self.ends.iter().filter_map(End::socket)
     }
 
-    /// Nothing can be moved: is it over?
+    /// What a relay does in which nothing can be moved: it waits, or is over.
     fn rest(&self, tools: &Tools) -> Outcome {
         let is_over = self.ways.iter().all(Way::is_shut);
         match is_over && self.ends.iter().all(|end| end.is_closed(tools)) {
@@ -218,7 +218,7 @@ impl Relay {
     }
 }
 
-/// A socket that begins to connect, as `client` would, if there is one.
+/// Opens a socket that begins to connect, from the client's address if there is one.
 fn server(to: SocketAddr, side: Side, client: Option<SocketAddr>, config: &Config) -> io::Result<OwnedFd> {
     let family = if to.is_ipv4() { AddressFamily::Inet } else { AddressFamily::Inet6 };
     let flags = SockFlag::SOCK_NONBLOCK | SockFlag::SOCK_CLOEXEC;

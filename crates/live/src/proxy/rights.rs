@@ -1,17 +1,18 @@
-//! What a proxy may do.
+//! Limits and rights of a proxy.
 
 use super::config::Config;
 use caps::Capability;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use std::{fs, io};
 
-/// Of a connection: two sockets, and a pipe each way.
+/// Two sockets, and a pipe in each direction.
 const FILES_A_CONNECTION: u64 = 6;
 const OTHER_FILES: u64 = 64;
 
 const ALLOWED: &str = "/proc/sys/net/ipv4/tcp_allowed_congestion_control";
 
-/// Lets this process open as many files as `connections` take. Returns how many connections it can have, if that is fewer.
+/// Lets this process open as many files as `connections` need. Returns for how many connections there are enough, at
+/// most that many.
 ///
 /// # Errors
 /// The kernel's.
@@ -25,12 +26,12 @@ pub fn allow_files(connections: usize) -> io::Result<usize> {
     Ok((hard.saturating_sub(OTHER_FILES) / FILES_A_CONNECTION) as usize)
 }
 
-/// What serving takes.
+/// Capabilities that serving needs.
 ///
 /// # Errors
 /// The kernel's.
 pub fn kept(config: &Config) -> io::Result<Vec<Capability>> {
-    // To mark sockets, and to have an address that is a client's.
+    // To mark sockets, and to use a client's address.
     let mut kept = vec![Capability::CAP_NET_RAW];
     if config.is_transparent() {
         // And a client's port, which may be below 1024.
@@ -40,7 +41,7 @@ pub fn kept(config: &Config) -> io::Result<Vec<Capability>> {
     let is_allowed = |name: &String| allowed.split_whitespace().any(|allowed| allowed == name);
     let wanted = [&config.wireless, &config.wired].map(|tuning| tuning.congestion_control.as_ref());
     if !wanted.into_iter().flatten().all(is_allowed) {
-        // The kernel lets nobody else choose it.
+        // Without this, the kernel refuses to choose it.
         kept.push(Capability::CAP_NET_ADMIN);
     }
     Ok(kept)

@@ -1,4 +1,5 @@
-//! What brings others' connections to a transparent proxy: a table of nft, and a policy route that delivers here what it marks.
+//! Brings connections to other hosts to a transparent proxy: a table of nft, and a policy route that delivers here
+//! what the table marks.
 //!
 //! Both end with the process: the [`Table`] by itself, the policy route by its record in
 //! [`leftovers`](crate::namespace::leftovers).
@@ -12,25 +13,25 @@ use crate::namespace::nft::Table;
 use std::fmt::Write as _;
 use std::{io, process};
 
-/// Of packets that the proxy is to get, and the number of the table that delivers them here. In the highest byte, which other
-/// programs leave alone.
+/// Mark of packets for the proxy, and number of the table that delivers them here. It is in the highest byte, which
+/// other programs leave alone.
 pub const MARK: u32 = 0x4100_0000;
 
-/// Of the sockets on the wireless side.
+/// Mark of sockets on the wireless side.
 pub const WIRELESS_MARK: u32 = 0x4200_0000;
 
-/// Last as long as this value.
+/// Removed when this value is dropped.
 pub struct Rules {
     table: Table,
     _route: RecordedChange,
 }
 
 impl Rules {
-    /// In the network namespace of the calling thread: has `listeners` take connections that come in by the interface
-    /// `wireless`, or are routed out of it, for one of `ports` or, if there are none, for any.
+    /// Makes `listeners` take connections that come in by the interface `wireless`, or are routed out of it, for one
+    /// of `ports` or, if that is empty, for any port, in the network namespace of the calling thread.
     ///
     /// # Errors
-    /// nft is missing or does not take the table; the kernel's.
+    /// nft is missing or refuses the table; the kernel's.
     pub fn install(wireless: &str, ports: &[u16], listeners: &[Listener]) -> io::Result<Rules> {
         let route = RecordedChange::of(Change::Divert(MARK))?;
         divert::add(MARK, divert::Way::Here)?;
@@ -38,7 +39,7 @@ impl Rules {
         Ok(Rules { table, _route: route })
     }
 
-    /// From now on connections are let pass. Those that have been taken stay.
+    /// Lets new connections pass from now on. Those that have been taken stay.
     pub fn take_no_more(&mut self) {
         for chain in ["take", "begin"] {
             self.table.tell(&format!("flush chain {} {chain}", name()));
@@ -50,11 +51,11 @@ fn name() -> String {
     format!("inet airtcp_proxy_{}", process::id())
 }
 
-/// Only a SYN that is for somebody else is taken: a connection that began before the proxy did is let alone.
+/// Takes only SYNs for other hosts: a connection that began before the proxy is left alone.
 ///
-/// Both sides of a relay have the same addresses and ports, which connection tracking would take for one connection. The
-/// wireless side is not tracked, so that the wired one can be masqueraded; what is to be delivered here is known by its
-/// addresses after that is undone. What comes out of a stack of our own is the wireless side's.
+/// Both sides of a relay have the same addresses and ports, which connection tracking would take for one connection.
+/// The wireless side is not tracked, so that the wired side can be masqueraded. Packets to be delivered here are
+/// recognised by their addresses after that is undone. Packets out of our own stack are on the wireless side.
 fn chains(wireless: &str, ports: &[u16], listeners: &[Listener]) -> String {
     let ports = match ports {
         [] => String::new(),

@@ -1,4 +1,4 @@
-//! The thread that serves: one epoll, one turn a wake-up.
+//! The serving thread: one epoll, and one turn per wake-up.
 
 mod arrivals;
 mod room;
@@ -27,19 +27,19 @@ use std::io;
 use std::os::fd::AsFd;
 use std::time::Duration;
 
-/// How often it is looked what buffers have come to, while something moves.
+/// How often buffers are measured while data moves.
 const LOOK: Dur = Dur::from_millis(100);
 
-/// How often it is looked whether there is a circuit.
+/// How often the circuit is checked.
 const LOOK_FOR_CIRCUIT: Dur = Dur::from_secs(1);
 
-/// Packets read from the device at a wake-up, until others have their turn.
+/// Packets read from the device at a wake-up, before others have their turn.
 const PACKETS_A_TURN: usize = 128;
 
-/// Serves the connections that come to `listeners` until it is told to stop.
+/// Serves connections to the listeners until it is told to stop.
 ///
 /// # Errors
-/// The kernel's, of epoll.
+/// The kernel's, from epoll.
 pub fn serve(config: &Config, doors: Doors, stop: Stop, counters: &Counters) -> io::Result<()> {
     let mut server = Server::new(config, doors, stop, counters)?;
     let mut events = vec![EpollEvent::empty(); 512];
@@ -66,24 +66,24 @@ struct Server<'a> {
     relays: Slab<Relay>,
     serial: u64,
     connecting: Connecting,
-    /// Those that could go on at once.
+    /// Relays that could go on at once.
     ready: Vec<usize>,
     tools: Tools,
-    /// Whose our own connections are: place and end.
+    /// Place and end of each of our own connections.
     own: BTreeMap<FlowKey, (usize, usize)>,
     watch: Option<Box<dyn Watch>>,
     budget: Budget,
-    /// Has this host had files for the last connection?
+    /// Whether there were enough files for the last connection.
     has_files: bool,
-    /// Are connections taken?
+    /// Whether connections are accepted.
     is_open: bool,
-    /// When it is looked next whether the circuit is there, and since when it is not.
+    /// When to check next whether there is a circuit, and since when there is none.
     look_for_circuit: Time,
     without_circuit: Option<Time>,
-    /// When buffers are looked at next; never while nothing moves.
+    /// When to measure the buffers next; never while nothing moves.
     look: Time,
     drained_by: Time,
-    /// Bytes moved since then: buffers grow with them.
+    /// Bytes moved since the last measurement: buffers grow with them.
     unseen: u64,
 }
 
@@ -143,7 +143,7 @@ impl<'a> Server<'a> {
         }
     }
 
-    /// Until something happens, or is due: to the nanosecond, which epoll_wait(2) cannot.
+    /// Waits until something happens or is due, to the nanosecond, which epoll_wait(2) cannot.
     fn wait(&self) -> io::Result<()> {
         if !self.ready.is_empty() {
             return Ok(());
@@ -176,7 +176,7 @@ impl<'a> Server<'a> {
             }
         }
         awake.extend(self.wake_own());
-        // Places are given anew only once every event of the old ones has been handled.
+        // A place is reused only after every event of its old relay has been handled.
         for place in awake {
             self.go_on(place);
         }
@@ -253,7 +253,7 @@ impl<'a> Server<'a> {
         }
     }
 
-    /// The relays of our own connections to which something has happened.
+    /// Places of relays of which an own connection has had an event.
     fn wake_own(&mut self) -> Vec<usize> {
         let Some(stack) = &mut self.tools.stack else { return Vec::new() };
         stack.handle_timeouts(self.clock.now());
@@ -268,7 +268,7 @@ impl<'a> Server<'a> {
         places
     }
 
-    /// Takes those that have come before the word did, and then none.
+    /// Accepts connections that came before the request to stop, and then no more.
     fn hear(&mut self) {
         let urgency = self.stop.urgency();
         if self.urgency == Urgency::None && urgency > Urgency::None {
@@ -297,7 +297,7 @@ impl<'a> Server<'a> {
     }
 }
 
-/// Those that are left are told by a RST.
+/// The remaining connections are reset.
 impl Drop for Server<'_> {
     fn drop(&mut self) {
         self.counters.add(Counter::Cut, self.relays.len() as u64);

@@ -1,4 +1,4 @@
-//! What epoll is told about.
+//! What epoll reports on.
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Token {
@@ -7,7 +7,7 @@ pub enum Token {
     Stack,
     /// The way from there into a circuit.
     Circuit,
-    /// By its index.
+    /// By the listener's index.
     Listener(usize),
     /// The end of a relay, by the relay's place and the end's index.
     End(usize, usize),

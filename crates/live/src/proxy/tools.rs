@@ -11,9 +11,9 @@ const BUFFER_BYTES: usize = 64 << 10;
 
 pub struct Tools {
     pub pipes: Pipes,
-    /// If the wireless side is our own.
+    /// Present if the wireless side is our own.
     pub stack: Option<Stack>,
-    /// What connections of our own go through, if they do.
+    /// The circuit for our own connections, if they use one.
     pub circuit: Option<Arc<SendingCounters>>,
     pub clock: Clock,
     pub buffer: Box<[u8]>,
@@ -25,13 +25,13 @@ impl Tools {
         Tools { pipes: Pipes::default(), stack, circuit, clock, buffer }
     }
 
-    /// Our own stack, if it can carry a new connection: a data TCP without a circuit would wait.
+    /// Our own stack, if it can carry a new connection. A data TCP without a circuit would wait.
     pub fn stack_for_new(&mut self) -> Option<&mut Stack> {
         let has_way = self.has_way();
         self.stack.as_mut().filter(|_| has_way)
     }
 
-    /// Is there a circuit, if connections of our own need one?
+    /// Returns whether there is a circuit, if connections of our own need one.
     pub fn has_way(&self) -> bool {
         self.circuit.as_ref().is_none_or(|circuit| circuit.get(Sending::Open) == 1)
     }
@@ -40,7 +40,7 @@ impl Tools {
         self.stack.as_ref()?.get(key)
     }
 
-    /// Sends the first bytes of the buffer; there must be room for them.
+    /// Sends the first `len` bytes of the buffer, for which there must be room.
     pub fn write(&mut self, key: FlowKey, len: usize) {
         let Some(stack) = &mut self.stack else { return };
         if let Some(flow) = stack.get_mut(key) {
@@ -49,7 +49,7 @@ impl Tools {
         stack.flush(self.clock.now(), key);
     }
 
-    /// Reads into the buffer, and returns how much.
+    /// Reads into the buffer, and returns the number of bytes.
     pub fn read(&mut self, key: FlowKey) -> usize {
         let Some(stack) = &mut self.stack else { return 0 };
         let len = stack.get_mut(key).map_or(0, |flow| flow.stream.read(&mut self.buffer));

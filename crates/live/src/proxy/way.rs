@@ -1,4 +1,4 @@
-//! One way through a relay: what one end sends the other one gets.
+//! One direction of a relay: one end gets what the other one sends.
 
 use super::end::{End, Line};
 use super::pipe::{Moved, Pipe};
@@ -8,17 +8,17 @@ use nix::sys::socket::{MsgFlags, recv, send};
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
-/// Bytes that a way may move until others have their turn.
+/// Bytes that a way may move before others have their turn.
 const TURN_BYTES: u64 = 1 << 20;
 
 #[derive(Default)]
 pub struct Way {
-    /// What is under way in here: between two sockets of the kernel in a pipe, else as bytes.
+    /// Data under way in here: in a pipe between two sockets of the kernel, otherwise as bytes.
     pipe: Option<Pipe>,
     bytes: Vec<u8>,
-    /// The sender has sent its FIN.
+    /// Whether the sender has sent its FIN.
     has_ended: bool,
-    /// So has the proxy to the receiver.
+    /// Whether the proxy has sent its FIN to the receiver.
     is_shut: bool,
 }
 
@@ -27,20 +27,20 @@ pub struct Way {
 pub enum Failure {
     Sender(io::Error),
     Receiver(io::Error),
-    /// Neither: this host has no more files.
+    /// Neither: this host is out of files.
     Host(io::Error),
 }
 
-/// How a turn has ended.
+/// The result of a turn.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Turn {
     pub bytes: u64,
-    /// There is more that could be moved now.
+    /// There is more to move now.
     pub is_cut: bool,
 }
 
 impl Way {
-    /// Whether its receiver has been told that nothing more comes.
+    /// Returns whether the receiver has been told that nothing more comes.
     pub fn is_shut(&self) -> bool {
         self.is_shut
     }
@@ -50,10 +50,10 @@ impl Way {
         self.pipe.as_ref().map_or(0, Pipe::held) + self.bytes.len()
     }
 
-    /// Moves what it can. What the receiver does not take stays with the sender: its window closes.
+    /// Moves what it can. What the receiver does not take stays with the sender, whose window closes.
     ///
     /// # Errors
-    /// The connection of one of both has ended.
+    /// One of the two connections has ended.
     pub fn pump(&mut self, from: &mut End, to: &mut End, tools: &mut Tools) -> Result<Turn, Failure> {
         let mut bytes = 0;
         while bytes < TURN_BYTES {
@@ -82,7 +82,7 @@ impl Way {
         }
     }
 
-    /// A pipe full, in and out, that is never copied.
+    /// Moves a pipeful, without a copy.
     fn splice(&mut self, from: &mut End, to: &mut End, tools: &mut Tools) -> Result<u64, Failure> {
         let (Line::Kernel(sender), Line::Kernel(receiver)) = (&from.line, &to.line) else { return Ok(0) };
         if self.pipe.is_none() {
@@ -112,7 +112,7 @@ impl Way {
         Ok(bytes)
     }
 
-    /// From a socket to a connection of our own, as much as that has room for.
+    /// Moves data from a socket to a connection of our own, as much as that has room for.
     fn send(&mut self, from: &mut End, to: &mut End, tools: &mut Tools) -> Result<u64, Failure> {
         let (Line::Kernel(socket), Line::Own(key)) = (&from.line, &to.line) else { return Ok(0) };
         let room = tools.flow(*key).map_or(0, |flow| flow.stream.writable());
@@ -134,7 +134,7 @@ impl Way {
         Ok(0)
     }
 
-    /// From a connection of our own to a socket.
+    /// Moves data from a connection of our own to a socket.
     fn receive(&mut self, from: &mut End, to: &mut End, tools: &mut Tools) -> Result<u64, Failure> {
         let (Line::Own(key), Line::Kernel(socket)) = (&from.line, &to.line) else { return Ok(0) };
         if !to.writable {
@@ -166,7 +166,7 @@ impl Way {
     }
 }
 
-/// Hands a socket what it takes now.
+/// Gives a socket what it takes now.
 fn deliver(socket: &OwnedFd, bytes: &[u8]) -> io::Result<usize> {
     match send(socket.as_raw_fd(), bytes, MsgFlags::MSG_NOSIGNAL | MsgFlags::MSG_DONTWAIT) {
         Ok(sent) => Ok(sent),

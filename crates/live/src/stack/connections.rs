@@ -18,30 +18,30 @@ use std::{io, mem};
 /// Longest packet in bytes that IP can carry.
 const MAX_PACKET: usize = 1 << 16;
 
-/// Connections in TIME-WAIT; the eldest goes when there are more.
+/// Most connections in TIME-WAIT. The oldest one goes if there are more.
 const MOST_WAITING: usize = 4096;
 
-/// How its connections are.
+/// Settings of a stack's connections.
 #[derive(Clone, Debug)]
 pub struct Settings {
     pub config: TcpConfig,
-    /// Of a connection, each way, in bytes.
+    /// Size of each of a connection's two buffers, in bytes.
     pub buffer: usize,
     /// Longest packet on the wireless link, in bytes.
     pub mtu: u32,
-    /// It takes connections to these ports, or to any if there are none.
+    /// Connections to these ports are accepted; if empty, to any port.
     pub ports: Vec<u16>,
-    /// Handshakes that others have begun, at once.
+    /// Most handshakes at once that others have begun.
     pub half_open: usize,
-    /// How long a peer may be silent until it is asked whether it is there; `None`: for ever.
+    /// Silence after which a peer is probed; `None` for never.
     pub keepalive: Option<Dur>,
 }
 
-/// What becomes of those that open a connection now.
+/// What happens to connections that others open now.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Newcomers {
     Taken,
-    /// They hear nothing, and ask again.
+    /// They get no answer, and try again.
     Wait,
     PassBy,
 }
@@ -51,24 +51,24 @@ pub struct Stack<D> {
     pub(super) settings: Settings,
     flows: Flows,
     numbers: Box<dyn InitialNumbers>,
-    /// Of the machines' seeds.
+    /// Random numbers for the machines' seeds.
     chance: Chance,
     outbox: Outbox,
     /// Handshakes that others have begun, by serial number.
     half_open: BTreeMap<u64, FlowKey>,
-    /// Others' connections that are established, and whom nobody has taken yet.
+    /// Connections of others that are established, and not yet accepted.
     established: VecDeque<FlowKey>,
     in_time_wait: BTreeMap<u64, FlowKey>,
-    /// Flows that have found the device without room.
+    /// Flows that found the device without room.
     waiting: VecDeque<FlowKey>,
-    /// Flows to which something has happened.
+    /// Flows that have had events.
     woken: Vec<FlowKey>,
     pub newcomers: Newcomers,
     received: Box<[u8]>,
 }
 
 impl<D: PacketDevice> Stack<D> {
-    /// `seed` is that of the machines' random choices.
+    /// `seed` is for the machines' random choices.
     pub fn new(device: D, settings: Settings, numbers: impl InitialNumbers + 'static, seed: u64) -> Stack<D> {
         Stack {
             device,
@@ -87,10 +87,10 @@ impl<D: PacketDevice> Stack<D> {
         }
     }
 
-    /// Begins a connection.
+    /// Opens a connection.
     ///
     /// # Errors
-    /// The two are not of one family; one between them is open; the congestion control is unknown.
+    /// The addresses are not of one family; a connection between them is open; the congestion control is unknown.
     pub fn connect(&mut self, now: Time, local: SocketAddr, peer: SocketAddr) -> io::Result<FlowKey> {
         let endpoints = Endpoints::new(local, peer).ok_or(io::ErrorKind::InvalidInput)?;
         if let Some(key) = self.flows.find(&endpoints) {
@@ -107,7 +107,7 @@ impl<D: PacketDevice> Stack<D> {
         Ok(key)
     }
 
-    /// The next connection that others have opened.
+    /// Returns the next connection that others have opened.
     pub fn accept(&mut self) -> Option<(FlowKey, Endpoints)> {
         let key = self.established.pop_front()?;
         self.flows.get(key).map(|flow| (key, flow.endpoints))
@@ -121,7 +121,7 @@ impl<D: PacketDevice> Stack<D> {
         self.flows.get_mut(key)
     }
 
-    /// Those to which something has happened since it was asked last.
+    /// Flows that have had events since the last call.
     pub fn take_woken(&mut self) -> Vec<FlowKey> {
         let woken = std::mem::take(&mut self.woken);
         for key in &woken {
@@ -136,12 +136,12 @@ impl<D: PacketDevice> Stack<D> {
         self.flows.poll_timeout()
     }
 
-    /// Of a connection, each way, in bytes.
+    /// Size of each of a connection's two buffers, in bytes.
     pub fn buffer(&self) -> usize {
         self.settings.buffer
     }
 
-    /// Connections that there are, in whatever state.
+    /// Number of connections, in whatever state.
     pub fn len(&self) -> usize {
         self.flows.len()
     }
@@ -167,9 +167,8 @@ impl<D: PacketDevice> Stack<D> {
         }
     }
 
-    /// Takes in the next packet that has come, and returns whether there was one. One at a time: a clock that stood still over
-    /// several would show RACK that what was sent between them had been sent at once, in the order of sequence numbers
-    /// (RFC 8985 §6.2).
+    /// Handles the next packet, and returns whether there was one. One at a time: with one time for several, RACK
+    /// would take what was sent between them for sent at once, in the order of sequence numbers (RFC 8985 §6.2).
     ///
     /// # Errors
     /// The device's.
@@ -180,7 +179,7 @@ impl<D: PacketDevice> Stack<D> {
         let place = match decode(&self.received[..len]) {
             Ok(packet) => self.place(now, packet),
             Err(PacketError::NotTcp(_)) => self.place_message(now, len),
-            // What is damaged is none of ours.
+            // Damaged packets are none of ours.
             Err(_) => Place::Others,
         };
         match place {
@@ -219,10 +218,10 @@ impl<D: PacketDevice> Stack<D> {
         self.flows.set_timer(key);
     }
 
-    /// The device has room again. Flows take turns: who has sent goes to the end of the line.
+    /// The device has room again. Flows take turns: one that has sent goes to the end of the line.
     pub fn handle_room(&mut self, now: Time) {
         let mut still = VecDeque::new();
-        // Peers' ports to which there is none: it is asked once for each.
+        // Ports of peers without room, so that the device is asked once for each.
         let mut full = BTreeSet::new();
         for key in mem::take(&mut self.waiting) {
             let Some(flow) = self.flows.get_mut(key) else { continue };
@@ -239,7 +238,7 @@ impl<D: PacketDevice> Stack<D> {
         self.waiting = still;
     }
 
-    /// Nobody uses it any more: what is not over is reset.
+    /// Nobody uses the flow any more. It is reset unless it is over.
     pub fn release(&mut self, now: Time, key: FlowKey) {
         let Some(flow) = self.flows.get_mut(key) else { return };
         flow.phase = Phase::Released;
@@ -265,7 +264,7 @@ impl<D: PacketDevice> Stack<D> {
         self.device.hand_back(packet, headers_len(packet))
     }
 
-    /// What has happened is put down, and answered.
+    /// Sends what an event has caused, and records the event.
     fn after(&mut self, now: Time, key: FlowKey) {
         self.flush(now, key);
         let Some(flow) = self.flows.get_mut(key) else { return };
@@ -285,14 +284,14 @@ impl<D: PacketDevice> Stack<D> {
         }
     }
 
-    /// It is as if it had never been.
+    /// Removes a flow from everywhere.
     fn forget(&mut self, key: FlowKey) {
         self.half_open.remove(&key.serial);
         self.in_time_wait.remove(&key.serial);
         self.flows.remove(key);
     }
 
-    /// Whose a packet is. For a SYN that is to be taken it makes a connection.
+    /// Decides whose a packet is. Makes a connection for a SYN that is to be accepted.
     fn place(&mut self, now: Time, packet: TcpPacket) -> Place {
         let endpoints = packet.endpoints.reversed();
         if let Some(key) = self.flows.find(&endpoints) {
@@ -317,7 +316,7 @@ impl<D: PacketDevice> Stack<D> {
         }
     }
 
-    /// Whose a router's message is, and what it says.
+    /// Decides whose a router's message is, and handles it.
     fn place_message(&mut self, now: Time, len: usize) -> Place {
         let Some(too_big) = TooBig::read(&self.received[..len]) else { return Place::Others };
         let Some(key) = self.flows.find(&too_big.endpoints) else { return Place::Others };
@@ -355,7 +354,7 @@ impl<D: PacketDevice> Stack<D> {
     }
 }
 
-/// Whose a packet is.
+/// Who a packet belongs to.
 enum Place {
     Ours(FlowKey, TcpPacket),
     /// It is dropped.
@@ -363,7 +362,7 @@ enum Place {
     Others,
 }
 
-/// The length in bytes of a packet's headers, which matters only for one that is to be cut.
+/// Length in bytes of a packet's headers. It matters only if the packet is to be cut.
 fn headers_len(packet: &[u8]) -> usize {
     decode_tcp_vouched_for(packet).map_or(0, |packet| packet.payload.start)
 }

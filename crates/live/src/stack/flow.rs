@@ -1,4 +1,4 @@
-//! One connection of our own, and how its packets are written and read.
+//! One connection of our own, and the writing and reading of its packets.
 
 use super::connections::Settings;
 use super::keepalive::{Keepalive, KeepaliveStep};
@@ -12,7 +12,7 @@ use airtcp_wire::tcp::{MIN_HEADER_LEN, header_len};
 use airtcp_wire::{Flags, Segment};
 use std::{io, mem};
 
-/// Which one. Whoever keeps the key of a connection that is gone finds nothing, whatever has its place now.
+/// Identifies a flow. The key of a flow that is gone finds nothing, even if another flow has its place.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct FlowKey {
     pub(super) place: usize,
@@ -25,31 +25,31 @@ pub struct StackFlow {
     pub endpoints: Endpoints,
     /// When the machine wants to be called again.
     pub timer: Time,
-    /// The handshake is complete.
+    /// Whether the handshake is complete.
     pub is_connected: bool,
-    /// The peer has sent its FIN.
+    /// Whether the peer has sent its FIN.
     pub has_ended: bool,
     /// Why it is over before both ends have closed it.
     pub failure: Option<io::ErrorKind>,
     pub(super) phase: Phase,
-    /// Longest packet in bytes that is sent.
+    /// Longest packet in bytes that may be sent.
     pub(super) path_mtu: u32,
-    /// It is among those that have been woken.
+    /// Whether it is in the list of woken flows.
     pub(super) is_woken: bool,
-    /// It is among those that have found the device without room.
+    /// Whether it is in the list of flows that found the device without room.
     pub(super) is_waiting: bool,
     keepalive: Keepalive,
-    /// The peer is to be asked whether it is there.
+    /// Whether the peer is to be probed.
     asks: bool,
 }
 
-/// Who minds a connection.
+/// Who uses a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Phase {
-    /// Nobody yet: its handshake, which the peer has begun, is under way.
+    /// Nobody yet: the handshake, which the peer has begun, is under way.
     HalfOpen,
     Used,
-    /// Nobody any more: it is there for the network alone.
+    /// Nobody any more: it exists only for the network.
     Released,
 }
 
@@ -76,7 +76,7 @@ impl StackFlow {
         }
     }
 
-    /// A packet that was read from `bytes`, and may be made of several segments.
+    /// Handles a packet that was read from `bytes`. It may consist of several segments.
     pub(super) fn handle_packet(&mut self, now: Time, packet: &TcpPacket, offload: Offload, bytes: &[u8]) {
         self.keepalive.handle_sign_of_life(now);
         let payload = &bytes[packet.payload.clone()];
@@ -102,12 +102,12 @@ impl StackFlow {
         self.hear(io::ErrorKind::TimedOut);
     }
 
-    /// When the machine, or a silent peer, is to be looked at.
+    /// When the machine wants to be called, or a silent peer is to be probed.
     pub(super) fn poll_timeout(&mut self) -> Time {
         self.question_due().min(self.stream.connection().poll_timeout())
     }
 
-    /// Who has yet to connect, or closes, has a timer for that.
+    /// While a connection is being opened or closed, other timers watch it.
     fn question_due(&self) -> Time {
         match self.is_connected && !self.is_over() {
             true => self.keepalive.poll_timeout(),
@@ -117,7 +117,7 @@ impl StackFlow {
 
     fn consider_silence(&mut self, now: Time) {
         if !self.stream.is_idle() {
-            // What is under way is a question already, with a timer of its own.
+            // Outstanding data is a probe already, with a timer of its own.
             self.keepalive.handle_sign_of_life(now);
         }
         match self.keepalive.handle_timeout(now) {
@@ -130,12 +130,12 @@ impl StackFlow {
         }
     }
 
-    /// A segment below what the peer expects, which it answers (RFC 9293 §3.8.4).
+    /// Returns a probe: a segment below what the peer expects, which it answers (RFC 9293 §3.8.4).
     pub(super) fn take_question(&mut self, now: Time) -> Option<Transmit> {
         mem::take(&mut self.asks).then(|| self.stream.connection().question(now))
     }
 
-    /// A router reports that a packet is too long. It is trusted if it quotes data in flight (RFC 5927 §7).
+    /// Handles a router's report that a packet was too long. It is trusted if it quotes data in flight (RFC 5927 §7).
     pub(super) fn handle_too_big(&mut self, too_big: &TooBig) {
         if too_big.mtu < self.path_mtu && self.stream.connection().is_outstanding(too_big.seq) {
             self.path_mtu = too_big.mtu;
@@ -145,12 +145,13 @@ impl StackFlow {
         }
     }
 
-    /// In bytes, behind a TCP header of this length.
+    /// Longest payload in bytes behind a TCP header of this length.
     fn longest_payload(&self, tcp_header_len: usize) -> usize {
         (self.path_mtu as usize).saturating_sub(self.endpoints.addresses.header_len() + tcp_header_len).max(1)
     }
 
-    /// Hands `put` the segments that carry `transmit`: more than one where the path has become narrower than the machine knows.
+    /// Passes the segments that carry `transmit` to `put`: more than one if the path has become narrower than the
+    /// machine knows.
     pub(super) fn send(&self, transmit: &Transmit, mut put: impl FnMut(&Transmit)) {
         let segment = &transmit.segment;
         let most = self.longest_payload(header_len(segment));
@@ -163,12 +164,12 @@ impl StackFlow {
         }
     }
 
-    /// Nothing more comes and nothing more is to be sent, but for what TIME-WAIT answers.
+    /// Returns whether nothing more comes or is to be sent, except for TIME-WAIT's answers.
     pub fn is_over(&self) -> bool {
         matches!(self.stream.state(), State::Closed | State::TimeWait)
     }
 
-    /// Has a handshake that the peer began come to nothing?
+    /// Returns whether a handshake that the peer began has failed.
     pub fn is_in_vain(&self) -> bool {
         self.failure.is_some() || matches!(self.stream.state(), State::Listen | State::Closed)
     }
@@ -177,7 +178,7 @@ impl StackFlow {
         self.stream.state() == State::Closed
     }
 
-    /// `cause` is what has happened, should the connection have been given up.
+    /// Handles the machine's events. `cause` is the reason, should the connection have been given up.
     fn hear(&mut self, cause: io::ErrorKind) {
         while let Some(event) = self.stream.poll_event() {
             match event {
@@ -190,8 +191,8 @@ impl StackFlow {
     }
 }
 
-/// The segment of a long one that begins at its payload's byte `from`. Only the first reports a reduced window, and only the
-/// last may be pushed, or end the stream.
+/// Returns the part of a long segment that begins at byte `from` of its payload. Only the first part reports a
+/// reduced window, and only the last one may have PSH or FIN.
 fn cut(whole: &Segment, from: usize, len: usize, [is_first, is_last]: [bool; 2]) -> Segment {
     let cleared =
         if is_first { 0 } else { Flags::CWR.0 } | if is_last { 0 } else { Flags::FIN.0 | Flags::PSH.0 };

@@ -1,4 +1,4 @@
-//! The connections of a stack, found by their addresses and by when they want to be called.
+//! The connections of a stack, by their addresses and by when they want to be called.
 
 use super::flow::{FlowKey, StackFlow};
 use airtcp_wire::Time;
@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Default)]
 pub struct Flows {
     flows: Slab<(FlowKey, StackFlow)>,
-    /// Flows that there have been.
+    /// Flows so far.
     count: u64,
     /// From us to the peer.
     by_endpoints: BTreeMap<Endpoints, FlowKey>,
@@ -33,7 +33,7 @@ impl Flows {
         self.by_endpoints.get(endpoints).copied()
     }
 
-    /// In the place of an older one between the same ends, if there is one.
+    /// Inserts a flow, in place of an older one between the same ends if there is one.
     pub fn insert(&mut self, flow: StackFlow) -> FlowKey {
         let endpoints = flow.endpoints;
         self.count += 1;
@@ -59,7 +59,7 @@ impl Flows {
         Some(flow)
     }
 
-    /// Puts down when it wants to be called.
+    /// Updates when a flow wants to be called.
     pub fn set_timer(&mut self, key: FlowKey) {
         let Some((_, flow)) = self.flows.get_mut(key.place).filter(|(holder, _)| *holder == key) else {
             return;
@@ -78,7 +78,7 @@ impl Flows {
         self.timers.first().map_or(Time::NEVER, |&(timer, _)| timer)
     }
 
-    /// One that wants to be called now.
+    /// Returns a flow that wants to be called by now.
     pub fn due(&self, now: Time) -> Option<FlowKey> {
         self.timers.first().filter(|&&(timer, _)| timer <= now).map(|&(_, key)| key)
     }

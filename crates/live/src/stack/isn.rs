@@ -1,4 +1,4 @@
-//! Initial sequence numbers, which nobody off the path can guess.
+//! Initial sequence numbers that nobody off the path can guess.
 
 use airtcp_wire::packet::Endpoints;
 use airtcp_wire::{Seq, Time};
@@ -12,11 +12,12 @@ pub trait InitialNumbers {
     fn next(&mut self, now: Time, endpoints: &Endpoints) -> Seq;
 }
 
-/// RFC 6528 §3: a clock that ticks every 4 µs, and a keyed hash of the addresses and ports. Between the same two ends they grow.
+/// RFC 6528 §3: a clock that ticks every 4 µs, and a keyed hash of the addresses and ports. Between the same two
+/// ends, the numbers grow.
 pub struct Secret(SipHasher24);
 
 impl Secret {
-    /// Its key is random.
+    /// With a random key.
     ///
     /// # Errors
     /// There is no /dev/urandom.

@@ -1,22 +1,22 @@
-//! When a peer that says nothing is asked whether it is still there (RFC 9293 §3.8.4), by Linux's counts.
+//! When a silent peer is probed (RFC 9293 §3.8.4), with Linux's counts.
 
 use airtcp_wire::{Dur, Time};
 
-/// Between two questions.
+/// Time between two probes.
 const INTERVAL: Dur = Dur::from_secs(75);
-/// So many questions without an answer, and the peer is gone.
+/// After this many unanswered probes, the peer counts as gone.
 const QUESTIONS: u32 = 9;
 
 pub struct Keepalive {
-    /// How long a peer may be silent; `None`: for ever.
+    /// How long a peer may be silent; `None` for ever.
     silence: Option<Dur>,
-    /// When something was last heard, or something was under way.
+    /// When a packet was last received, or data was outstanding.
     heard: Time,
     due: Time,
     asked: u32,
 }
 
-/// What is to be done.
+/// The next step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum KeepaliveStep {
     Wait,

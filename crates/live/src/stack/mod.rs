@@ -1,8 +1,8 @@
-//! Many connections of our own TCP machine on one device: the driver. See [`airtcp_proto::machine`] for the contract that it
-//! keeps.
+//! The driver of many connections of our own TCP machine on one device. It keeps the contract of
+//! [`airtcp_proto::machine`].
 //!
-//! [`Stack`] knows which packets are its connections' and hands all others back, so that they go on as if nobody had looked. A
-//! [`StackFlow`] is one connection, a [`Stream`] the bytes that it carries. Whoever drives a stack tells it the time.
+//! [`Stack`] finds the packets of its connections and hands all others back, so that they go on untouched. A
+//! [`StackFlow`] is one connection, a [`Stream`] the bytes that it carries. The stack's driver tells it the time.
 
 mod connections;
 mod flow;

@@ -1,4 +1,4 @@
-//! What leaves: segments of one connection that follow each other go as one long packet, which the device cuts again.
+//! Outgoing packets. Consecutive segments of one connection leave as one long packet, which the device cuts again.
 
 use crate::offload::Offload;
 use crate::tun::PacketDevice;
@@ -8,19 +8,19 @@ use airtcp_wire::packet::{Endpoints, MAX_HEADERS_LEN, encode_tcp_headers};
 use airtcp_wire::tcp::header_len;
 use airtcp_wire::{Flags, Segment};
 
-/// Longest packet in bytes that the length fields of IP can tell.
+/// Longest packet in bytes that IP's length fields allow.
 const MAX_PACKET: usize = (1 << 16) - 1;
 
-/// Where a TCP header has its checksum.
+/// Offset of the checksum in a TCP header.
 const CHECKSUM_AT: usize = 16;
 
 /// Flags that only the last of several segments may have.
 const LAST: Flags = Flags(Flags::FIN.0 | Flags::PSH.0);
-/// Those of segments that go alone.
+/// Flags of segments that leave alone.
 const ALONE: Flags = Flags(Flags::SYN.0 | Flags::RST.0 | Flags::URG.0 | Flags::CWR.0);
 
 pub struct Outbox {
-    /// Room for the headers, and the payload behind it.
+    /// Room for the headers, and behind it the payload.
     buffer: Box<[u8]>,
     waiting: Option<Waiting>,
 }
@@ -29,7 +29,7 @@ struct Waiting {
     endpoints: Endpoints,
     /// The first segment, with the length and the flags of all.
     whole: Transmit,
-    /// Payload in bytes of each but the last, which may have less.
+    /// Payload in bytes of each segment but the last, which may have less.
     size: u32,
     is_complete: bool,
 }
@@ -39,7 +39,7 @@ impl Outbox {
         Outbox { buffer: vec![0; MAX_HEADERS_LEN + MAX_PACKET].into(), waiting: None }
     }
 
-    /// Puts a segment in; `fill` writes its payload. What waited leaves first unless the segment continues it.
+    /// Adds a segment, whose payload `fill` writes. Waiting segments leave first, unless this one continues them.
     pub fn put(
         &mut self,
         device: &mut impl PacketDevice,
@@ -101,7 +101,7 @@ impl Waiting {
         }
     }
 
-    /// May this segment go in the same packet?
+    /// Returns whether this segment may join the packet.
     fn is_continued_by(&self, endpoints: &Endpoints, transmit: &Transmit) -> bool {
         let (before, next) = (&self.whole.segment, &transmit.segment);
         let expected =

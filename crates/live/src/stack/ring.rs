@@ -1,6 +1,6 @@
 //! The bytes of a stream around the point where it is read or written.
 
-/// Holds the bytes of the last `capacity` stream positions that were put, wherever the window over the stream stands.
+/// Holds bytes by their stream positions: those of any `capacity` consecutive positions.
 pub struct Ring {
     bytes: Box<[u8]>,
 }
@@ -15,7 +15,7 @@ impl Ring {
         self.bytes.len()
     }
 
-    /// Puts `data`, at most the capacity, at stream position `offset`.
+    /// Stores `data`, at most the capacity, from stream position `offset` on.
     pub fn put(&mut self, offset: u64, data: &[u8]) {
         let at = self.position(offset);
         let (first, rest) = data.split_at(data.len().min(self.capacity() - at));
@@ -23,7 +23,7 @@ impl Ring {
         self.bytes[..rest.len()].copy_from_slice(rest);
     }
 
-    /// Copies what stands at stream position `offset` and after it to fill `out`, at most the capacity.
+    /// Fills `out`, at most the capacity, from stream position `offset` on.
     pub fn get(&self, offset: u64, out: &mut [u8]) {
         let at = self.position(offset);
         let first = out.len().min(self.capacity() - at);

@@ -1,4 +1,4 @@
-//! A connection together with the bytes that it speaks of.
+//! A connection together with its bytes.
 
 use super::ring::Ring;
 use airtcp_proto::tcp::{Connection, Event, SenderView, State, Stats};
@@ -14,7 +14,7 @@ pub struct Stream {
 }
 
 impl Stream {
-    /// `capacity` in bytes, each way; it is at least the connection's receive window.
+    /// `capacity` of each buffer in bytes, at least the connection's receive window.
     pub(super) fn new(connection: Connection, capacity: usize) -> Stream {
         Stream {
             connection,
@@ -25,7 +25,7 @@ impl Stream {
         }
     }
 
-    /// Takes as many of `data`'s bytes as the send buffer has room for, and returns how many.
+    /// Writes as much of `data` as the send buffer has room for. Returns the number of bytes.
     pub fn write(&mut self, data: &[u8]) -> usize {
         let taken = data.len().min(self.writable());
         self.outgoing.put(self.written, &data[..taken]);
@@ -39,17 +39,17 @@ impl Stream {
         self.outgoing.capacity() - (self.written - self.connection.acknowledged()) as usize
     }
 
-    /// Is nothing under way, and nothing waiting?
+    /// Returns whether nothing is outstanding, and nothing waits.
     pub(super) fn is_idle(&self) -> bool {
         self.written == self.connection.acknowledged()
     }
 
-    /// Bytes that [`read`](Stream::read) would give.
+    /// Bytes that [`read`](Stream::read) would return.
     pub fn readable(&self) -> usize {
         self.connection.readable() as usize
     }
 
-    /// Moves received bytes to `out` and returns how many.
+    /// Moves received bytes to `out`, and returns their number.
     pub fn read(&mut self, out: &mut [u8]) -> usize {
         let taken = out.len().min(self.readable());
         self.incoming.get(self.read, &mut out[..taken]);
@@ -58,12 +58,12 @@ impl Stream {
         taken
     }
 
-    /// No more will be written.
+    /// Ends writing.
     pub fn shutdown(&mut self) {
         self.connection.shutdown();
     }
 
-    /// Nor will more be read: what is unread, or arrives later, resets the connection.
+    /// Ends writing and reading: unread data, or data that arrives later, resets the connection.
     pub fn close(&mut self) {
         self.connection.close();
     }
@@ -89,7 +89,7 @@ impl Stream {
         self.connection.stats()
     }
 
-    /// Lets go of the bytes, when none will be read or written any more.
+    /// Frees the buffers, when nothing will be written or read any more.
     pub(super) fn forget(&mut self) {
         (self.outgoing, self.incoming) = (Ring::new(1), Ring::new(1));
     }
@@ -108,7 +108,7 @@ impl Stream {
         }
     }
 
-    /// Copies what was written at stream position `offset` and after it to fill `payload`.
+    /// Fills `payload` with the written bytes from stream position `offset` on.
     pub(super) fn copy_payload(&self, offset: u64, payload: &mut [u8]) {
         self.outgoing.get(offset, payload);
     }

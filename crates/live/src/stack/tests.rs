@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
-/// From where the hash of addresses would have them.
+/// Numbers without the hash of the addresses.
 struct Counted(u32);
 
 impl InitialNumbers for Counted {
@@ -29,22 +29,22 @@ type Packet = (Vec<u8>, Offload);
 struct World {
     now: Time,
     stacks: [Stack<Device>; 2],
-    /// Packets on their way, by when they arrive: to which stack.
+    /// Packets under way by time of arrival, with the stack that they go to.
     under_way: BTreeMap<(Time, u64), (usize, Packet)>,
     sent: u64,
     loss: f64,
     fate: Chance,
-    /// Longest packet in bytes that goes through: of those that are longer, their sender is told.
+    /// Longest packet in bytes that passes. The sender of a longer one is told.
     narrow: usize,
 }
 
-/// Length in bytes of the longest packet that a device makes of one.
+/// Length in bytes of the longest packet that a device cuts from this one.
 fn longest((packet, offload): &Packet) -> usize {
     let headers_len = decode_tcp_vouched_for(packet).map_or(0, |packet| packet.payload.start);
     offload.tcp_segment_len().map_or(packet.len(), |size| headers_len + size)
 }
 
-/// What a router says of a packet (RFC 1191 §4).
+/// A router's message about a packet that is too long (RFC 1191 §4).
 fn too_big(packet: &[u8], mtu: usize) -> Vec<u8> {
     let quoted = &packet[..packet.len().min(28)];
     let addresses = Addresses::new(
@@ -97,11 +97,11 @@ impl World {
         }
     }
 
-    /// Hands on what has been sent, and goes to when something happens next; `false` when nothing does.
+    /// Delivers what has been sent, and advances to the next event; `false` if there is none.
     fn step(&mut self) -> bool {
         for (from, stack) in self.stacks.iter_mut().enumerate() {
             for packet in stack.device_mut().sent.drain(..) {
-                // What is handed back goes to whom it is for.
+                // Packets that were handed back go on to their destination.
                 let is_own = decode_tcp_vouched_for(&packet.0)
                     .is_ok_and(|packet| packet.endpoints.addresses.source() == ADDRESSES[from]);
                 if !is_own || self.fate.happens(self.loss) {
@@ -136,7 +136,7 @@ impl World {
 }
 
 impl World {
-    /// Until no packet is under way.
+    /// Runs until no packet is under way.
     fn settle(&mut self) {
         let is_quiet = |world: &mut World| {
             world.under_way.is_empty()
@@ -148,7 +148,7 @@ impl World {
     }
 }
 
-/// What one end of a connection still has to send, and what has come.
+/// One end of a connection: what it still has to send, and what it has received.
 struct Talk {
     stack: usize,
     key: FlowKey,
@@ -163,7 +163,7 @@ impl Talk {
         Talk { stack, key, to_send, received: Vec::new(), has_shut: false }
     }
 
-    /// Writes and reads what it can; `true` once both ways are done, when it lets go.
+    /// Writes and reads what it can; `true` once both directions are done, and the connection is released.
     fn turn(&mut self, world: &mut World) -> bool {
         let stack = &mut world.stacks[self.stack];
         let flow = stack.get_mut(self.key).expect("nobody else releases it");
@@ -190,7 +190,7 @@ impl Talk {
     }
 }
 
-/// Whoever comes first, the others have as many.
+/// Whoever comes first, the others get as many turns.
 #[test]
 fn flows_that_wait_for_room_have_turns() {
     let mut world = World::new(1, 0.0, false, 64);
@@ -220,7 +220,7 @@ fn bytes(port: u16, len: usize) -> Vec<u8> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Each connection carries its bytes both ways, and none of them leaves anything behind.
+    /// Each connection carries its bytes in both directions, and leaves nothing behind.
     #[test]
     fn bytes_arrive_and_nothing_is_left(
         seed in 0u64..1 << 32,
@@ -262,7 +262,7 @@ proptest! {
     }
 }
 
-/// Connects, and lets the handshake end.
+/// Connects, and completes the handshake.
 fn established(world: &mut World, port: u16) -> [FlowKey; 2] {
     let opened = world.stacks[0].connect(world.now, client(port), server()).unwrap();
     while world.step() {
@@ -277,7 +277,7 @@ fn established(world: &mut World, port: u16) -> [FlowKey; 2] {
 fn a_syn_takes_the_place_of_a_connection_in_time_wait() {
     let mut world = World::new(1, 0.0, true, 4);
     let [opened, accepted] = established(&mut world, 1000);
-    // Whoever closes first waits.
+    // The end that closes first waits.
     for (stack, key) in [(1, accepted), (0, opened)] {
         let flow = world.stacks[stack].get_mut(key).unwrap();
         flow.stream.shutdown();
@@ -291,7 +291,7 @@ fn a_syn_takes_the_place_of_a_connection_in_time_wait() {
     assert_eq!(world.stacks[1].len(), 1);
 }
 
-/// A peer that is there answers, and nothing else comes of it; one that is gone is found out (RFC 9293 §3.8.4).
+/// A peer that is there answers, and nothing else happens; one that is gone is given up (RFC 9293 §3.8.4).
 #[test]
 fn a_silent_peer_is_asked_and_given_up_if_it_is_gone() {
     let mut world = World::new(1, 0.0, true, 4);
@@ -321,7 +321,7 @@ fn a_silent_peer_is_asked_and_given_up_if_it_is_gone() {
     assert_eq!(world.sent, before);
 }
 
-/// Handshakes that nobody ends crowd out each other, and no connection.
+/// Handshakes that nobody completes displace each other, and no connection.
 #[test]
 fn a_flood_of_forged_flows_changes_nothing() {
     let mut world = World::new(1, 0.0, true, 4);
@@ -348,7 +348,7 @@ fn a_flood_of_forged_flows_changes_nothing() {
 #[test]
 fn others_packets_are_handed_back_as_they_came() {
     let mut world = World::new(1, 0.0, true, 4);
-    // Of a connection that neither end knows: to a port that is not taken, and in the middle of its life.
+    // A SYN to a port that is not accepted, and a packet that is not TCP.
     let other = world.stacks[0].connect(world.now, client(1000), ([10, 0, 0, 2], 81).into()).unwrap();
     let syn = world.stacks[0].device_mut().sent[0].clone();
     let not_tcp = (vec![0x45; 60], Offload::default());
@@ -361,7 +361,7 @@ fn others_packets_are_handed_back_as_they_came() {
     assert!(world.stacks[0].is_empty() && world.stacks[1].is_empty());
 }
 
-/// A stranger, who sees nothing, makes no connection send shorter packets.
+/// A stranger who sees no packets cannot make a connection send shorter ones.
 #[test]
 fn a_message_that_quotes_nothing_under_way_is_not_believed() {
     let mut world = World::new(1, 0.0, true, 4);

@@ -1,4 +1,4 @@
-//! Routers' word that a packet is too long for the next link.
+//! Routers' messages that a packet is too long for the next link.
 
 use airtcp_wire::Seq;
 use airtcp_wire::checksum::Sum;
@@ -9,10 +9,10 @@ use airtcp_wire::tcp::Ports;
 const ICMP: u8 = 1;
 const ICMPV6: u8 = 58;
 
-/// Bytes of an ICMP header, behind which the packet that was too long is quoted.
+/// Bytes of an ICMP header. The packet that was too long is quoted behind it.
 const HEADER_LEN: usize = 8;
 
-/// No link is accepted as shorter than this: Linux's `min_pmtu`, since a smaller claim would harm us (RFC 5927 §7).
+/// Smallest MTU that is believed: Linux's `min_pmtu`, because a smaller claim would harm us (RFC 5927 §7).
 const LEAST_V4: u32 = 552;
 /// RFC 8201 §4.
 const LEAST_V6: u32 = 1280;
@@ -20,15 +20,15 @@ const LEAST_V6: u32 = 1280;
 /// Destination unreachable, fragmentation needed (RFC 1191 §4), or Packet Too Big (RFC 4443 §3.2), of a TCP packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TooBig {
-    /// Those of the packet that was too long.
+    /// Addresses and ports of the packet that was too long.
     pub endpoints: Endpoints,
     pub seq: Seq,
-    /// Longest packet in bytes that goes through, within reason.
+    /// Longest packet in bytes that passes, at least the smallest that is believed.
     pub mtu: u32,
 }
 
 impl TooBig {
-    /// Reads the packet that begins at `bytes[0]`; `None` if it is anything else, or damaged.
+    /// Reads a packet; `None` if it is anything else, or damaged.
     pub fn read(bytes: &[u8]) -> Option<TooBig> {
         let outer = Found::read(bytes).ok().filter(|outer| !outer.is_fragment)?;
         let message = bytes.get(outer.header_len..outer.claimed)?;

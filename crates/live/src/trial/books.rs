@@ -1,5 +1,5 @@
-//! What the application and whoever measures know of each other: the connections that there are, and what became of those
-//! that are over.
+//! Connections that are open, and accounts of those that are over, shared by the applications and the measuring
+//! thread.
 
 use super::circuit_book::{CircuitAccount, CircuitBook};
 use super::meter::MeteredPacket;
@@ -12,18 +12,18 @@ use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// A connection as its sender's side has it.
+/// A connection, as its sender's side knows it.
 pub struct Sending {
     /// Open as long as anybody holds this.
     pub socket: OwnedFd,
     pub flow: usize,
-    /// The flow has no other.
+    /// Whether the flow has no other connection.
     pub is_lasting: bool,
     /// Application bytes that the receiver has read.
     pub received: AtomicU64,
-    /// The sender's, which names the connection.
+    /// The sender's port, which identifies the connection.
     pub port: u16,
-    /// Where it is not this socket's TCP that the path sees.
+    /// Present if the path sees our own TCP rather than this socket's.
     pub own: Option<Senders>,
 }
 
@@ -49,7 +49,7 @@ pub struct Account {
     pub resets: u64,
     /// How long each completed transfer took.
     pub completions: Vec<Dur>,
-    /// When the flow's lasting connection was done.
+    /// When the flow's lasting connection was complete.
     pub completed: Option<Time>,
 }
 
@@ -57,16 +57,16 @@ pub struct Account {
 #[derive(Default)]
 pub struct Books {
     ledger: Mutex<Ledger>,
-    /// By number.
+    /// By the circuit's number.
     circuits: Vec<CircuitBook>,
 }
 
-/// What is behind the lock, held for as long as it takes to look something up.
+/// What the lock protects. It is held only for look-ups.
 #[derive(Default)]
 pub struct Ledger {
-    /// By the port of the sender, which no other connection of the run has at the same time.
+    /// By the sender's port, which no other connection of the run has at the same time.
     open: BTreeMap<u16, Arc<Sending>>,
-    /// Of ended connections; by flow.
+    /// Accounts of ended connections, by flow.
     accounts: Vec<Account>,
 }
 
@@ -87,7 +87,7 @@ impl Books {
         self.circuits.iter().flat_map(CircuitBook::take_shed).collect()
     }
 
-    /// What each circuit has come to, by number.
+    /// Each circuit's account, by number.
     pub fn circuits(&self) -> Vec<CircuitAccount> {
         self.circuits.iter().map(CircuitBook::read).collect()
     }
@@ -98,7 +98,7 @@ impl Books {
         ledger.open.insert(port, sending);
     }
 
-    /// The connection is over: what it came to goes into the flow's account.
+    /// The connection is over: adds it to the flow's account.
     pub fn retire(&self, port: u16) {
         let mut ledger = self.ledger();
         let Some(sending) = ledger.open.remove(&port) else { return };
@@ -119,12 +119,12 @@ impl Books {
         self.ledger().open.get(&port).cloned()
     }
 
-    /// The connections that there are, with their senders' ports.
+    /// Open connections with their senders' ports.
     pub fn all(&self) -> Vec<(u16, Arc<Sending>)> {
         self.ledger().open.iter().map(|(&port, sending)| (port, sending.clone())).collect()
     }
 
-    /// Each flow's account, connections under way included.
+    /// Each flow's account, including open connections.
     pub fn accounts(&self) -> Vec<Account> {
         let ledger = self.ledger();
         let mut accounts = ledger.accounts.clone();

@@ -1,4 +1,4 @@
-//! The gateways of a run's TCP circuits: each serves on a thread of its own.
+//! The gateways of a run's TCP circuits. Each serves on a thread of its own.
 
 use super::circuit_book::CircuitBook;
 use super::forms::Circuit;
@@ -21,7 +21,7 @@ use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
-/// Both ends are this run's, and nobody else is on its path.
+/// The key does not matter: both ends are this run's, and nobody else is on its path.
 fn key() -> Key {
     Key::new([0; 16])
 }
@@ -29,7 +29,7 @@ fn key() -> Key {
 /// Most circuits of a run.
 pub const MOST: u64 = 1 + (*PORTS.end() - *PORTS.start()) as u64;
 
-/// Of which circuit of the run a port is.
+/// Number of the circuit that a port belongs to.
 pub fn number_at(port: u16) -> Option<usize> {
     PORTS.contains(&port).then(|| usize::from(port - PORTS.start()))
 }
@@ -37,7 +37,7 @@ pub fn number_at(port: u16) -> Option<usize> {
 /// A circuit from one address to another.
 #[derive(Clone, Copy, Debug)]
 pub struct Route {
-    /// Of the run's circuits.
+    /// Number among the run's circuits.
     pub number: usize,
     pub from: Ipv4Addr,
     pub to: Ipv4Addr,
@@ -53,7 +53,7 @@ impl Route {
     }
 }
 
-/// Lets what a data TCP sends go through a circuit.
+/// Sends a data TCP's packets through a circuit.
 ///
 /// # Errors
 /// The kernel's.
@@ -70,7 +70,7 @@ pub fn send(
     serve_watched(SendingGateway::new(node, vmss(circuit), outgoing, socket, route.gateway()), clock, book)
 }
 
-/// Lets what is for these prefixes, and finds room in the tunnel queue, go through a circuit.
+/// Sends packets for these prefixes through a circuit. Those that find the tunnel queue full are lost.
 ///
 /// # Errors
 /// The kernel's.
@@ -97,7 +97,8 @@ pub fn send_trunk(
     serve_watched(gateway, clock, book)
 }
 
-/// Answers, and counts what comes by a device of the namespace for these: for one port alone, if it is named.
+/// Answers, and counts packets for these prefixes on a device of the namespace, only those to one port if it is
+/// named.
 ///
 /// # Errors
 /// The kernel's.
@@ -135,7 +136,7 @@ fn serve_watched<D: PacketDevice + Send + 'static>(
     GatewayThread::begin(Watched { gateway, clock }, clock, Arc::new(book.clone()))
 }
 
-/// A sending gateway that tells a book what it does.
+/// A sending gateway that reports to a book.
 struct Watched<D> {
     gateway: SendingGateway<D, Socket>,
     clock: Clock,

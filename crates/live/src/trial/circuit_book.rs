@@ -1,4 +1,4 @@
-//! What the sending gateway of a circuit tells those who measure.
+//! What a circuit's sending gateway reports to the meter.
 
 use super::meter::MeteredPacket;
 use crate::circuit::Counts;
@@ -11,11 +11,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 #[derive(Clone, Default)]
 pub struct CircuitBook {
     account: Arc<Mutex<CircuitAccount>>,
-    /// Packets that found no room and that the meter has not heard of.
+    /// Packets that found no room, and that the meter has not seen.
     shed: Arc<Mutex<Vec<MeteredPacket>>>,
 }
 
-/// What has gone through since the gateway began.
+/// Totals since the gateway began.
 #[derive(Clone, Debug, Default)]
 pub struct CircuitAccount {
     pub forwarded_packets: u64,
@@ -25,11 +25,11 @@ pub struct CircuitAccount {
     /// Of the control TCPs.
     pub timeouts: u64,
     pub cwnd_reductions: u64,
-    /// The control TCPs' windows together, in bytes of data, over time in nanoseconds.
+    /// Sum of the control TCPs' windows in bytes of data, integrated over time in nanoseconds.
     window_time: u128,
     window: u64,
     told: Time,
-    /// How long it was measured.
+    /// Time over which it was measured.
     time: Dur,
 }
 
@@ -82,7 +82,7 @@ impl CircuitAccount {
             forwarded_packets: self.forwarded_packets - before.forwarded_packets,
             forwarded_bytes: self.forwarded_bytes - before.forwarded_bytes,
             shed: shed.collect(),
-            // A session that began anew counts from zero.
+            // A new session counts from zero.
             timeouts: self.timeouts.saturating_sub(before.timeouts),
             cwnd_reductions: self.cwnd_reductions.saturating_sub(before.cwnd_reductions),
             window_time: self.window_time - before.window_time,
@@ -95,7 +95,7 @@ impl CircuitAccount {
         self.shed.get(&flow).copied().unwrap_or(0)
     }
 
-    /// Of the control TCPs together, in bytes of data.
+    /// Mean sum of the control TCPs' windows, in bytes of data.
     pub fn mean_window_bytes(&self) -> f64 {
         self.window_time as f64 / self.time.0.max(1) as f64
     }

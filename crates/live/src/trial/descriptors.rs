@@ -1,17 +1,17 @@
-//! How many files a run opens.
+//! How many files a run may open.
 
 use super::flows::Flow;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use std::io;
 
-/// What a run opens whatever its flows are: devices, eBPF objects, namespaces. Over one link it is 16; each further node and
-/// each other controller adds a few.
+/// Files of a run apart from its flows': devices, eBPF objects, namespaces. Over one link there are 16; each further
+/// node and each other controller adds a few.
 const OTHERS: u64 = 64;
 
-/// Lets this process open as many files as it may, which is more than it may at first: as many as transfers pile up.
+/// Raises the limit on open files as far as allowed, because transfers may pile up.
 ///
 /// # Errors
-/// If it may not open as many as the flows need.
+/// The flows need more files than are allowed.
 pub fn allow(flows: &[Flow]) -> io::Result<()> {
     let (_, hard) = getrlimit(Resource::RLIMIT_NOFILE)?;
     setrlimit(Resource::RLIMIT_NOFILE, hard, hard)?;
@@ -25,7 +25,7 @@ pub fn allow(flows: &[Flow]) -> io::Result<()> {
     Ok(())
 }
 
-/// Of a flow of datagrams two sockets, of another a listener and a connection's two ends.
+/// A flow of datagrams has two sockets, another one a listener and a connection's two ends.
 fn needed(are_datagrams: impl Iterator<Item = bool>) -> u64 {
     OTHERS + are_datagrams.map(|is_datagrams| if is_datagrams { 2 } else { 3 }).sum::<u64>()
 }

@@ -1,4 +1,4 @@
-//! The flows of a run, each with the form that it has here.
+//! The flows of a run, with their forms here.
 
 use super::forms::{Form, Host, SchemeForm};
 use super::trunks::Trunk;
@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 /// One of the `count` flows of a scenario's flow.
 pub struct Flow {
-    /// Index into the scenario's flows, and which of the `count` like it.
+    /// Index of the scenario's flow, and index among the `count` like it.
     pub spec: usize,
     pub instance: u32,
     pub name: String,
@@ -22,15 +22,15 @@ pub struct Flow {
     pub is_datagrams: bool,
     /// Nodes of the sender and the receiver.
     pub nodes: [u16; 2],
-    /// Which of the run's trunks carries it.
+    /// Index of the run's trunk that carries it.
     pub trunk: Option<usize>,
     pub start: Time,
-    /// The same as in the simulator: what it draws comes from a stream of the same name.
+    /// As in the simulator: its random numbers come from a stream of the same name.
     pub source: Source,
 }
 
 /// # Errors
-/// A flow's own scheme that does not resolve.
+/// A flow's own scheme does not resolve.
 ///
 /// # Panics
 /// If a scheme has no form here: see [`super::plan`].

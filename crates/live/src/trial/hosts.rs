@@ -1,5 +1,5 @@
 //! The hosts of a run: a network namespace with one device for each node at which a flow begins or ends. Flows whose
-//! schemes want different settings have different hosts at the same node.
+//! schemes need different settings have different hosts at the same node.
 
 use super::application::port_of;
 use super::books::Books;
@@ -25,7 +25,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::net::Ipv4Addr;
 
-/// The subnet of all of them, and of the routers in it.
+/// Subnet of all hosts, and of the routers within it.
 const SUBNET: (Ipv4Addr, u8) = (Ipv4Addr::new(10, 77, 0, 0), 16);
 const ROUTERS: u32 = 0xff00;
 const DEVICE: &str = "air0";
@@ -38,12 +38,12 @@ pub struct Host {
 
 /// The hosts, and where the flows' senders and receivers are.
 pub struct Hosts {
-    /// Where the circuits of single flows end.
+    /// Receiving gateways of circuits that carry one flow.
     _gateways: Vec<GatewayThread>,
     pub hosts: Vec<Host>,
     /// Indices of the sender's and the receiver's host, by flow.
     pub of_flow: Vec<[usize; 2]>,
-    /// In path order, each with its ports and its addresses.
+    /// In path order, with their ports and addresses.
     routers: Vec<Standing>,
 }
 
@@ -55,8 +55,9 @@ struct Standing {
 }
 
 impl Hosts {
-    /// Makes them with their devices, one a host, in the same order, and the routers between them, whose devices come last, two
-    /// each: at `base_station` what serves the flows there, and the ends of the `trunks`. Circuits tell `books`.
+    /// Makes the hosts with one device each, in the same order. Then come the routers between them, with two devices
+    /// each: the one that serves the flows at `base_station`, and the ends of the `trunks`. Circuits report to
+    /// `books`.
     ///
     /// # Errors
     /// The kernel's, with what it refused.
@@ -66,7 +67,7 @@ impl Hosts {
         trunks: &[Trunk],
         books: &Books,
     ) -> Result<(Hosts, Vec<PacketSocket>), LoadError> {
-        // What is for a trunk is told by its destination.
+        // The destination tells which packets are for a trunk.
         let mut places: BTreeMap<(u16, Option<usize>, &Settings), usize> = BTreeMap::new();
         let mut of_flow = Vec::new();
         for flow in flows {
@@ -98,7 +99,7 @@ impl Hosts {
         Ok((Hosts { _gateways: gateways, hosts, of_flow, routers }, devices))
     }
 
-    /// The emulator's, in the order of the devices.
+    /// The emulator's ports, in the order of the devices.
     pub fn ports(&self) -> Vec<Port> {
         let port = |host: &Host| Port {
             node: host.node,
@@ -109,7 +110,7 @@ impl Hosts {
         self.hosts.iter().map(port).chain(routers).collect()
     }
 
-    /// Whose address each port is, in the same order.
+    /// Address of each port, in the same order.
     pub fn addresses(&self) -> Vec<Ipv4Addr> {
         let routers = self.routers.iter().flat_map(|standing| standing.addresses);
         self.hosts.iter().map(|host| host.address).chain(routers).collect()
@@ -119,13 +120,13 @@ impl Hosts {
         site.segment(self.routers.iter().map(|standing| &standing.site))
     }
 
-    /// What our own machine does in the senders' place, if it is there.
+    /// Our own machine's senders, if they take the place of the applications'.
     pub fn senders(&self) -> Option<Senders> {
         self.routers.iter().find_map(|standing| standing.router.senders())
     }
 
-    /// By port: does a packet that passes it there leave or reach an end that counts? Behind our own machine, the senders'
-    /// hosts do not: it does.
+    /// For each port, whether a packet that enters or leaves there is at an end that counts. If our own machine
+    /// sends, that is where it is, and not the senders' hosts.
     pub fn are_ends(&self) -> Vec<bool> {
         let own = self.routers.iter().find(|standing| standing.router.senders().is_some());
         let first = own.map_or(0, |standing| standing.ports[1].segment);
@@ -134,7 +135,7 @@ impl Hosts {
         hosts.chain(self.routers.iter().flat_map(|standing| [false, is_own(standing)])).collect()
     }
 
-    /// Do the connections end between the hosts that count?
+    /// Returns whether connections end between the hosts that count.
     pub fn are_split(&self) -> bool {
         self.routers.iter().any(|standing| standing.router.splits())
     }
@@ -148,7 +149,7 @@ impl Hosts {
     }
 }
 
-/// The hosts that there are, and who is on them.
+/// The hosts, and the flows that end there.
 struct Ends<'a> {
     flows: &'a [Flow],
     hosts: &'a [Host],
@@ -157,7 +158,7 @@ struct Ends<'a> {
 }
 
 impl<'a> Ends<'a> {
-    /// The routers that the flows' scheme and the trunks ask for, in path order.
+    /// Plans of the routers that the flows' scheme and the trunks need, in path order.
     fn plans(&self, base_station: u16) -> Vec<Plan<'a>> {
         let station = self.flows.iter().find(|flow| flow.form.station.is_some());
         let station = station.map(|flow| Site::station(node_of_station(flow, base_station)));
@@ -210,7 +211,7 @@ impl<'a> Ends<'a> {
         }
     }
 
-    /// Those that a station serves.
+    /// Flows that a station serves.
     fn served(&self, from: Ipv4Addr) -> Vec<Served<'a>> {
         let connections = self.flows.iter().enumerate().filter(|(_, flow)| !flow.is_datagrams);
         connections
@@ -222,14 +223,14 @@ impl<'a> Ends<'a> {
             .collect()
     }
 
-    /// The hosts that a trunk's data is for.
+    /// Hosts that a trunk's data goes to.
     fn receivers_of(&self, trunk: usize) -> Vec<Prefix> {
         let carried = self.flows.iter().zip(self.of_flow).filter(|(flow, _)| flow.trunk == Some(trunk));
         let hosts: BTreeSet<_> = carried.map(|(_, [_, receiver])| self.hosts[*receiver].address).collect();
         hosts.into_iter().map(alone).collect()
     }
 
-    /// The ends of the circuits that a station sends by, if it does.
+    /// Starts the receiving gateways of the circuits that a station sends through.
     fn receiving(&self, plan: &Plan<'_>) -> io::Result<Vec<GatewayThread>> {
         let Work::Station { flows, .. } = &plan.work else { return Ok(Vec::new()) };
         let decoupled = flows.iter().filter_map(|served| Some((served, served.circuit?)));
@@ -254,7 +255,7 @@ fn node_of_station(flow: &Flow, base_station: u16) -> u16 {
     }
 }
 
-/// Of a router, by its number on the path.
+/// Addresses of a router, by its number on the path.
 fn addresses(router: usize) -> [Ipv4Addr; 2] {
     [1, 2].map(|side| Ipv4Addr::from_bits(SUBNET.0.to_bits() + ROUTERS + 2 * router as u32 + side))
 }

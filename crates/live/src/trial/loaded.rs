@@ -1,4 +1,4 @@
-//! What a run puts into the kernel for its flows, and takes back: congestion controls, and a rule for the timers.
+//! What a run loads into the kernel for its flows, and removes again: congestion controls, and a rule for the timers.
 
 use super::flows::Flow;
 use super::forms::{CongestionControl, Onward, Proxy, Station};
@@ -28,11 +28,11 @@ pub enum LoadError {
     Cgroup(io::Error),
 }
 
-/// Congestion controls under names of this run's own, so that others may have the same one, with other parameters.
+/// Congestion controls under names of this run's own, so that others may load the same ones with other parameters.
 pub struct Controllers(Vec<(CongestionControl, Registered)>);
 
 impl Controllers {
-    /// Loads what the flows need, and has them use it.
+    /// Loads what the flows need, and makes them use it.
     ///
     /// # Errors
     /// What the kernel refuses. Nothing is left behind.
@@ -48,7 +48,7 @@ impl Controllers {
         Ok(loaded)
     }
 
-    /// Has it be there under its name.
+    /// Sets the name of a controller, and loads it first if it is to be loaded.
     fn name(&mut self, wanted: &mut CongestionControl) -> Result<(), CcError> {
         if wanted.loaded {
             wanted.name = match self.find(wanted) {
@@ -59,7 +59,7 @@ impl Controllers {
         Ok(())
     }
 
-    /// What a controller has counted.
+    /// Counters of a controller.
     ///
     /// # Errors
     /// What the kernel refuses.
@@ -81,11 +81,11 @@ impl Controllers {
     }
 }
 
-/// A rule for the timers of all connections that this process makes while it lives: the process is in a cgroup of its own
-/// so long.
+/// A rule for the timers of all connections that this process makes while the value lives. Meanwhile, the process is
+/// in a cgroup of its own.
 pub struct TimerRule {
     home: PathBuf,
-    /// Both `None` only while it is dropped.
+    /// Both are `None` only during the drop.
     attached: Option<Attached>,
     record: Option<RecordedChange>,
 }
@@ -112,7 +112,7 @@ impl Drop for TimerRule {
     fn drop(&mut self) {
         drop(self.attached.take());
         if let Err(error) = move_to(&self.home) {
-            // To undo the record would end what is in the cgroup, which is this process: the next start does it.
+            // Undoing the record would kill what is in the cgroup, which is this process. The next start does it.
             warn!("airtcpd: {}: {error}", self.home.display());
             mem::forget(self.record.take());
         }

@@ -1,4 +1,4 @@
-//! The thread that drives the emulator, and measures while it does.
+//! The thread that drives the emulator and measures.
 
 use super::books::{Account, Books};
 use super::circuit_book::CircuitAccount;
@@ -14,11 +14,11 @@ use std::io;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// What a run came to.
+/// Results of a run.
 pub struct Measured {
-    /// By flow, since the warm-up: what packets told, data packets under way, what the applications know.
+    /// By flow, since the warm-up: what its packets show, its data packets under way, and what the applications know.
     pub flows: Vec<(FlowMeter, u64, Account)>,
-    /// By number, since the warm-up: what packets told, what the sending gateways did.
+    /// By number, since the warm-up: what the packets show, and what the sending gateway reports.
     pub circuits: Vec<(CircuitMeter, CircuitAccount)>,
     pub links: Vec<LinkRecord>,
     pub series: Option<Series>,
@@ -26,16 +26,16 @@ pub struct Measured {
     pub packets_delivered: u64,
     /// Since the warm-up.
     pub timekeeping: Timekeeping,
-    /// Packets that this machine lost since the warm-up, and not the path: the emulator came too late for them, or had no
-    /// memory, or a device did not take them.
+    /// Packets that this machine and not the path lost since the warm-up: the emulator came too late for them or had
+    /// no memory, or a device did not take them.
     pub lost_by_machine: u64,
 }
 
-/// What sampling needs to know.
+/// State of the sampling.
 pub struct Sampler<'a> {
     books: &'a Books,
     is_measured: Vec<bool>,
-    /// By flow, what deliveries told last.
+    /// Bytes received by each flow, as last sampled.
     received: Vec<u64>,
 }
 
@@ -88,7 +88,7 @@ impl<'a> Sampler<'a> {
     }
 }
 
-/// Runs to the scenario's end, or until `stop` is set; then the answer is `None`.
+/// Runs to the scenario's end. Returns `None` if `stop` is set before.
 ///
 /// # Errors
 /// A device's.

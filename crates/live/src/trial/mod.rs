@@ -1,8 +1,8 @@
-//! A scenario on this host: real sockets of the kernel over an emulated path, and what they did as a record.
+//! A scenario on this host: real sockets of the kernel over an emulated path, and the record of what they did.
 //!
-//! [`plan`] says what each scheme is here, [`run`] runs one. A run has three threads: one drives the emulator between the
-//! hosts' devices and measures what it sees ([`meter`], [`measure`]), one is all the applications at the hosts
-//! ([`application`]), and the caller's waits and can break off. They share the [`books`].
+//! [`plan`] determines what each scheme is here, and [`run`] runs one. A run has three threads. One drives the
+//! emulator between the hosts' devices, and measures what it sees ([`meter`], [`measure`]). One is all the
+//! applications at the hosts ([`application`]). The caller's waits, and can break off. They share the [`books`].
 
 mod application;
 mod books;

@@ -1,4 +1,4 @@
-//! What a run tells, as JSON.
+//! A run's results as JSON.
 
 use super::forms::{Form, Host};
 use super::measure::Measured;
@@ -46,26 +46,26 @@ impl From<Series> for SeriesTables {
     }
 }
 
-/// Where it ran, and how well.
+/// Where the run was, and how well it went there.
 #[derive(Serialize)]
 pub struct HostReport {
     kernel: String,
-    /// The kernel's name of what the compared scheme used.
+    /// The kernel's name of the compared scheme's congestion control.
     congestion_control: String,
     lateness: Lateness,
-    /// Packets that were lost, since the warm-up, without the path's doing.
+    /// Packets that this machine and not the path lost since the warm-up.
     lost_by_machine: u64,
-    /// What the compared scheme's controller counted, if it was loaded for the run.
+    /// Counters of the compared scheme's controller, if it was loaded for the run.
     controller: Option<Counters>,
     sysctls: BTreeMap<String, String>,
     notes: Vec<String>,
 }
 
-/// How well the emulator kept time since the warm-up, all its devices together.
+/// How well the emulator kept time since the warm-up, over all its devices.
 #[derive(Serialize)]
 struct Lateness {
     departures: u64,
-    /// Departures that were later than what it promises at the median.
+    /// Departures later than the emulator promises at the median.
     late: u64,
     mean_us: f64,
     max_us: f64,

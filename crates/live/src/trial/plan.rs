@@ -1,4 +1,4 @@
-//! What a scenario's schemes are on this host, before anything runs.
+//! The forms of a scenario's schemes on this host, before anything runs.
 
 use super::application::MOST_FLOWS;
 use super::circuit;
@@ -10,7 +10,7 @@ use airtcp_sim::scenario::Scenario;
 use airtcp_sim::scenario::model::{Direction, Flow, Traffic};
 use airtcp_wire::circuit::MAX_CONTROLS;
 
-/// For each scheme of the scenario, in its order.
+/// Forms of the scenario's schemes, in its order.
 ///
 /// # Errors
 /// A scheme that does not resolve.
@@ -18,7 +18,7 @@ pub fn plan(scenario: &Scenario, host: &Host) -> Result<Vec<SchemeForm>, SchemeE
     scenario.schemes.iter().map(|scheme| verdict(scenario, scheme, host)).collect()
 }
 
-/// Of one scheme in this scenario, with all that is in the way of its run.
+/// Form of one scheme in this scenario, with everything that prevents its run.
 ///
 /// # Errors
 /// A scheme that does not resolve.
@@ -51,13 +51,13 @@ pub fn verdict(scenario: &Scenario, scheme: &str, host: &Host) -> Result<SchemeF
     Ok(verdict)
 }
 
-/// Has each connection a circuit of its own?
+/// Returns whether each connection has a circuit of its own.
 fn is_decoupled(verdict: &SchemeForm) -> bool {
     let station = verdict.form.as_ref().and_then(|form| form.station.as_ref());
     station.is_some_and(|station| station.circuit().is_some())
 }
 
-/// Can the trunk carry its flows here?
+/// Checks that the trunk can carry its flows here.
 fn check_trunk(scenario: &Scenario, trunk: &Trunk, verdict: &mut SchemeForm) {
     let Trunk { name, circuit, .. } = trunk;
     if circuit.config.controls > MAX_CONTROLS {
@@ -96,7 +96,7 @@ fn check_stations(
     Ok(())
 }
 
-/// Verdicts on the flows that have a scheme of their own.
+/// Checks a flow that has a scheme of its own.
 fn check_flow(
     scenario: &Scenario,
     flow: &Flow,
@@ -111,9 +111,9 @@ fn check_flow(
     }
     let (Some(mine), Some(its)) = (verdict.form.clone(), others.form) else { return Ok(()) };
     let go_together = match (&mine.station, &its.station) {
-        // Our own machine behind the one's sender does not concern the other's packets.
+        // Our own machine behind one flow's sender does not see another flow's packets.
         (Some(station), None) | (None, Some(station)) => station.place() == Some(Place::Sender),
-        // All stations are looked at together.
+        // `check_stations` compares stations.
         (Some(_), Some(_)) | (None, None) => true,
     };
     for (what, differs) in [("retransmission timeout", mine.rto != its.rto), ("base station", !go_together)] {
@@ -127,7 +127,7 @@ fn check_flow(
     Ok(())
 }
 
-/// Does the flow pass what stands between the hosts, if there is something?
+/// Checks that the flow passes the station, if there is one.
 fn check_route(scenario: &Scenario, flow: &Flow, verdict: &mut SchemeForm) {
     let Some(station) = verdict.form.as_ref().and_then(|form| form.station.as_ref()) else { return };
     let first = &scenario.flows[0];

@@ -4,17 +4,17 @@
 //! |---|---|
 //! | `goodput_bps`, `bytes_received` | what the receiving application has read |
 //! | `throughput_bps`, `data_packets_*` | packets that enter and leave the emulated path |
-//! | `retransmissions` | data packets that enter it with bytes which were sent before |
-//! | `retransmissions_spurious` and its kin | decided as in the simulator ([`airtcp_sim::truth`]), for the path knows the fate of every copy |
-//! | `timeouts` | `tcpi_total_rto`, of SYNs too |
+//! | `retransmissions` | data packets that enter the path with bytes that were sent before |
+//! | `retransmissions_spurious` and its kin | decided as in the simulator ([`airtcp_sim::truth`]), because the path knows the fate of every copy |
+//! | `timeouts` | `tcpi_total_rto`, including SYNs' |
 //! | `fast_retransmits` | retransmissions that begin a recovery, by `tcpi_ca_state` as it is read when they enter the path |
 //! | `cwnd_reductions` | approximate: first timeouts, recoveries whose ssthresh is below what is outstanding, and CWR flags outside recovery |
 //! | `losses_*`, `acks_lost` | the path's own verdicts |
-//! | `rtt_*` | between a data packet's entrance and the exit of the ACK that first covers it, at the sender's side of the path; of what was resent, as far as timestamps tell the copies apart |
+//! | `rtt_*` | from the entrance of a data packet to the exit of the ACK that first covers it, at the sender's side of the path; for resent data, only if timestamps distinguish the copies |
 //! | `transfers_started`, `resets`, `completion_times_s` | what the applications see |
-//! | `losses_congestion` | those of a trunk's tunnel queue, too |
+//! | `losses_congestion` | includes those of a trunk's tunnel queue |
 //! | `links` | the path's own counts |
-//! | `circuits` | header packets and their ACKs as they enter the path and are lost on it, the rest as the sending gateway counts |
+//! | `circuits` | header packets and their ACKs as they enter the path and are lost on it, the rest as the sending gateway counts it |
 //! | `events` | packets that entered or left the path |
 //!
 //! Series: cwnd, ssthresh, SRTT, RTO and in-flight are TCP_INFO's, in segments of `tcpi_snd_mss`; the rest as above.
@@ -29,13 +29,13 @@ use airtcp_sim::record::{CircuitRecord, FlowRecord, RunRecord, jain_index};
 use airtcp_sim::scenario::model::Scenario;
 use airtcp_wire::{Dur, Time};
 
-/// What the measurement does not know, kept while the applications run.
+/// What the measurement does not know. Kept while the applications run.
 pub struct Labels {
     flows: Vec<Label>,
     circuits: Vec<CircuitLabel>,
 }
 
-/// Of a circuit.
+/// Labels of a circuit.
 struct CircuitLabel {
     number: usize,
     name: String,
@@ -70,7 +70,7 @@ impl Labels {
     }
 }
 
-/// Of a flow.
+/// Labels of a flow.
 struct Label {
     instance: u32,
     name: String,

@@ -1,4 +1,4 @@
-//! The proxy of a run: it serves on a thread of its own, in the router's namespace.
+//! The proxy of a run. It serves on a thread of its own, in the router's namespace.
 
 use super::application::port_of;
 use super::books::Books;
@@ -16,10 +16,10 @@ use std::io;
 use std::sync::mpsc::{Sender, channel};
 use std::thread::{self, JoinHandle};
 
-/// To have others' addresses, to choose any congestion control, and to undo rules for packets.
+/// To use others' addresses, to choose any congestion control, and to undo rules for packets.
 const RIGHTS: &[Capability] = &[Capability::CAP_NET_RAW, Capability::CAP_NET_ADMIN];
 
-/// A flow that a proxy serves, and the way of its circuit, if it has one.
+/// A flow that a proxy serves, and the route of its circuit, if it has one.
 #[derive(Clone, Copy, Debug)]
 pub struct Served<'a> {
     pub flow: usize,
@@ -27,9 +27,9 @@ pub struct Served<'a> {
     pub route: Route,
 }
 
-/// Serves as long as this value lasts.
+/// Serves until this value is dropped.
 pub struct Relays {
-    // It goes before the proxy whose packets it takes.
+    // Dropped before the proxy whose packets they take.
     _circuits: Vec<GatewayThread>,
     stopper: Stopper,
     thread: Option<JoinHandle<()>>,
@@ -52,7 +52,7 @@ impl Relays {
         let watch = senders.clone().map(|senders| Box::new(senders) as Box<dyn Watch>);
         let (stop, stopper) = Stop::new()?;
         let (tell, told) = channel();
-        // A thread begins in the namespace of the one that begins it.
+        // A thread starts in the namespace of the one that starts it.
         let decoupled: Vec<_> = flows.iter().filter(|served| served.circuit.is_some()).collect();
         let decoupled_ports: Vec<_> = decoupled.iter().map(|served| port_of(served.flow)).collect();
         let begun = move || serve(&config, stop, watch, &decoupled_ports, &tell);
@@ -67,7 +67,7 @@ impl Relays {
         Ok(relays)
     }
 
-    /// What is reported of our own senders, if they are the applications'.
+    /// Our own machine's senders, if they take the place of the applications'.
     pub fn senders(&self) -> Option<Senders> {
         self.senders.clone()
     }
@@ -75,15 +75,15 @@ impl Relays {
 
 impl Drop for Relays {
     fn drop(&mut self) {
-        // Nothing drains: the run is over.
+        // The run is over: the second request keeps it from draining.
         self.stopper.stop();
         self.stopper.stop();
         drop(self.thread.take().map(JoinHandle::join));
     }
 }
 
-/// What is set up here is undone here, as it must be in the same namespace. Tells what our own stack sends, if a circuit is to
-/// take it.
+/// Sets up, serves, and undoes the set-up, which must happen in the same namespace. Sends the devices of our own
+/// stack's packets that circuits are to take.
 fn serve(
     config: &Config,
     stop: Stop,

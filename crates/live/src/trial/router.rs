@@ -1,4 +1,4 @@
-//! A router of a run, between two segments of the path: the base station, what stands beside the sender, or an end of
+//! A router of a run, between two segments of the path: the base station, the proxy beside the sender, or an end of
 //! circuits.
 
 use super::books::Books;
@@ -16,25 +16,25 @@ use airtcp_kernel::filter::{self, Attached, Hooks};
 use std::io;
 use std::net::Ipv4Addr;
 
-/// Its devices: towards the path's first node, and towards its last.
+/// Devices towards the path's first node, and towards its last.
 const DEVICES: [&str; 2] = ["wire0", "air0"];
 
-/// What a router is to be.
+/// Plan of a router.
 pub struct Plan<'a> {
     pub site: Site,
     pub work: Work<'a>,
-    /// What the hosts are set to, which its own sockets get, too.
+    /// Settings of the hosts, which are also those of the router's own sockets.
     pub settings: &'a Settings,
     pub mtu_bytes: u32,
-    /// Its own, by device.
+    /// The router's own addresses, by device.
     pub addresses: [Ipv4Addr; 2],
-    /// Those of others, by the device that they are behind.
+    /// Addresses of others, by the device that leads to them.
     pub sides: [Vec<Ipv4Addr>; 2],
-    /// The segment on the side of the first device; the next one is on the other.
+    /// The segment on the side of the first device. The next segment is on the other side.
     pub segment: u8,
 }
 
-/// What it does with packets.
+/// What a router does with packets.
 pub enum Work<'a> {
     /// Serves flows.
     Station { station: &'a Station, flows: Vec<Served<'a>> },
@@ -45,14 +45,14 @@ pub enum Work<'a> {
 pub struct Gateway<'a> {
     pub trunk: &'a Trunk,
     pub route: Route,
-    /// Does the circuit begin here?
+    /// Whether the circuit begins here.
     pub sends: bool,
-    /// What goes through it.
+    /// Destinations of the packets that go through it.
     pub prefixes: Vec<Prefix>,
 }
 
 pub struct Router {
-    // It goes before the interface does.
+    // Dropped before the interfaces.
     standing: Standing,
     _namespace: Namespace,
 }
@@ -64,7 +64,7 @@ enum Standing {
 }
 
 impl Router {
-    /// Makes it, with its devices in the order of [`Plan::sides`].
+    /// Builds the router, with its devices in the order of [`Plan::sides`].
     ///
     /// # Errors
     /// What the kernel refuses. Nothing is left behind.
@@ -91,12 +91,12 @@ impl Router {
         Ok((Router { standing, _namespace: namespace }, devices))
     }
 
-    /// Does it end connections, and go on with others?
+    /// Returns whether it ends connections and opens others.
     pub fn splits(&self) -> bool {
         matches!(&self.standing, Standing::Proxy(relays) if relays.senders().is_none())
     }
 
-    /// What our own machine does in the senders' place, if it is there.
+    /// Our own machine's senders, if they take the place of the applications'.
     pub fn senders(&self) -> Option<Senders> {
         match &self.standing {
             Standing::Filter { .. } | Standing::Gateways { .. } => None,
@@ -118,10 +118,10 @@ impl Gateway<'_> {
 }
 
 impl Plan<'_> {
-    /// Each of its ports reaches what is on the other side.
+    /// Each of the router's ports reaches what is on the other side.
     pub fn ports(&self) -> [Port; 2] {
         [0, 1].map(|side| {
-            // Its own address is that of a gateway.
+            // Its own address is a gateway's.
             let reached = self.sides[1 - side].iter().chain([&self.addresses[side]]);
             let prefixes = reached.map(|host| Prefix { address: (*host).into(), len: 32 }).collect();
             Port { node: self.site.node, prefixes, segment: self.segment + side as u8 }
@@ -139,7 +139,7 @@ fn connect(namespace: &Namespace, plan: &Plan<'_>) -> io::Result<[PacketSocket; 
             namespace.sysctl(&format!("net.ipv4.tcp_{name}"), &format!("4096 {} {most}", first.min(most)))?;
         }
     }
-    // It answers for nobody, and advises nobody of a shorter way.
+    // It does not redirect hosts to a shorter way.
     for name in ["net.ipv4.conf.all.send_redirects", "net.ipv4.conf.default.send_redirects"] {
         namespace.sysctl(name, "0")?;
     }

@@ -32,7 +32,7 @@ pub struct Run<'a> {
     pub scenario: &'a Scenario,
     pub scheme: &'a str,
     pub seed: u64,
-    /// Time between two samples of the series; none without.
+    /// Time between two samples of the series; `None` for no series.
     pub series: Option<Dur>,
 }
 
@@ -50,16 +50,17 @@ pub enum TrialError {
     Io(#[from] io::Error),
 }
 
-/// What applications need: to open sockets in their hosts' namespaces, and to set these as they are asked to be.
+/// Applications open sockets in their hosts' namespaces, and set options of them.
 const RIGHTS: &[Capability] = &[Capability::CAP_SYS_ADMIN, Capability::CAP_NET_ADMIN];
 
-/// How often it is looked whether the run is to be broken off.
+/// How often to ask whether to break off the run.
 const LOOK: Duration = Duration::from_millis(50);
 
 /// Runs in real time. `look` is called several times a second with the time that has passed, and may break off.
 ///
 /// # Errors
-/// A scheme that does not resolve or has no form here, what the kernel refuses, or interruption. Nothing is left behind.
+/// A scheme does not resolve or has no form here, the kernel refuses something, or the run is interrupted. Nothing is
+/// left behind.
 pub fn run(request: &Run<'_>, look: impl FnMut(Dur) -> ControlFlow<()>) -> Result<Outcome, TrialError> {
     let Run { scenario, seed, .. } = *request;
     let host = Host::this()?;
@@ -70,7 +71,7 @@ pub fn run(request: &Run<'_>, look: impl FnMut(Dur) -> ControlFlow<()>) -> Resul
     };
     let scheme = Scheme::parse(request.scheme, &scenario.profile)?;
     let scenario = &*scenario.for_scheme(&scheme);
-    // Before any thread: what the dead have left.
+    // Before any thread starts.
     leftovers::clean()?;
     let trunks = trunks(scenario)?;
     let mut flows = flows(scenario, &scheme, &trunks, &host, seed)?;

@@ -1,4 +1,4 @@
-//! What our own machine's senders do, for those who would ask the kernel for TCP_INFO.
+//! What our own machine's senders do, in place of TCP_INFO.
 
 use super::tcp_info::{RecoveryState, TcpInfo};
 use crate::proxy::Watch;
@@ -7,7 +7,7 @@ use airtcp_wire::packet::Endpoints;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// By the port of the application's end, which our own machine sends from, too.
+/// By the port of the application's end, from which our own machine sends, too.
 #[derive(Clone, Default)]
 pub struct Senders(Arc<Mutex<BTreeMap<u16, Sender>>>);
 
@@ -21,7 +21,7 @@ struct Sender {
 const ESTABLISHED: u8 = 1;
 
 impl Senders {
-    /// `None` for one that has not been seen yet.
+    /// `None` for a sender that has not been seen yet.
     pub fn info(&self, port: u16) -> Option<TcpInfo> {
         self.all().get(&port).map(|sender| sender.info)
     }
@@ -40,7 +40,7 @@ impl Watch for Senders {
     }
 }
 
-/// What began last goes on until nothing is left of it.
+/// What began last lasts until nothing is outstanding.
 fn state(before: Option<&Sender>, view: &SenderView, stats: &Stats) -> RecoveryState {
     let (timeouts, fast_retransmits, state) = before.map_or((0, 0, RecoveryState::Open), |before| {
         (before.info.timeouts, before.fast_retransmits, before.info.state)

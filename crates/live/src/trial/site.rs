@@ -1,19 +1,19 @@
 //! Where hosts and routers stand on the path.
 
-/// What is less is nearer to the path's first node.
+/// A smaller site is nearer to the path's first node.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Site {
     pub node: u16,
     pub rank: Rank,
 }
 
-/// The order of what stands at one node.
+/// Order of the sites at one node.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Rank {
     /// The end of a circuit over the links before the node.
     CircuitBefore,
     Host,
-    /// What serves the hosts' packets.
+    /// Serves the hosts' packets.
     Station,
     /// The end of a circuit over the links behind the node.
     CircuitBehind,
@@ -28,7 +28,7 @@ impl Site {
         Site { node, rank: Rank::Station }
     }
 
-    /// Of the two ends of a circuit between these nodes, whichever of them sends.
+    /// The two ends of a circuit between these nodes, whichever of them sends.
     pub fn of_circuit(nodes: [u16; 2]) -> [Site; 2] {
         let [one, other] = nodes;
         [
@@ -37,7 +37,7 @@ impl Site {
         ]
     }
 
-    /// In which segment of the path it stands, between the routers; they are in order.
+    /// Number of the path's segment that the site is in, counted by the routers before it.
     pub fn segment<'a>(self, routers: impl IntoIterator<Item = &'a Site>) -> u8 {
         routers.into_iter().filter(|router| **router < self).count() as u8
     }

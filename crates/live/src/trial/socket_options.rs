@@ -1,24 +1,24 @@
-//! Options of sockets that the standard library does not know.
+//! Socket options that the standard library lacks.
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd};
 
-/// An option whose value is this many bytes of plain data.
+/// An option whose value is plain data.
 pub struct SocketOption {
     level: i32,
     name: i32,
 }
 
-/// The bytes allowed that are not sent yet.
+/// Bytes that may be waiting to be sent.
 pub const TCP_NOTSENT_LOWAT: SocketOption = SocketOption::tcp(libc::TCP_NOTSENT_LOWAT);
-/// The largest window that is advertised, in bytes.
+/// Largest window that is advertised, in bytes.
 pub const TCP_WINDOW_CLAMP: SocketOption = SocketOption::tcp(libc::TCP_WINDOW_CLAMP);
 pub const TCP_CONGESTION: SocketOption = SocketOption::tcp(libc::TCP_CONGESTION);
 pub const TCP_NODELAY: SocketOption = SocketOption::tcp(libc::TCP_NODELAY);
 pub const TCP_INFO: SocketOption = SocketOption::tcp(libc::TCP_INFO);
 /// In bytes; the kernel doubles it, for its own structures.
 pub const SO_RCVBUFFORCE: SocketOption = SocketOption::socket(libc::SO_RCVBUFFORCE);
-/// In bytes a second.
+/// In bytes per second.
 pub const SO_MAX_PACING_RATE: SocketOption = SocketOption::socket(libc::SO_MAX_PACING_RATE);
 pub const SO_REUSEADDR: SocketOption = SocketOption::socket(libc::SO_REUSEADDR);
 /// Whether close waits, and for how many seconds: two C ints.
@@ -42,7 +42,7 @@ impl SocketOption {
         if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
     }
 
-    /// Fills `value` as far as the kernel's answer goes, and says how far.
+    /// Reads into `value`, and returns the length of the kernel's answer.
     ///
     /// # Errors
     /// The kernel's.

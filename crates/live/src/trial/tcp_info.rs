@@ -5,22 +5,22 @@ use airtcp_wire::Dur;
 use std::io;
 use std::os::fd::AsFd;
 
-/// How far `struct tcp_info` must reach: `tcpi_total_rto` is of Linux 6.7.
+/// Length that `struct tcp_info` must have: `tcpi_total_rto` came with Linux 6.7.
 const NEEDED_BYTES: usize = 248;
 
-/// Of a sender, the part that records speak of.
+/// A sender's values, as far as records need them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TcpInfo {
-    /// `tcpi_state`: the connection's, by its number in the kernel's netinet/tcp.h.
+    /// `tcpi_state`: the connection's state, by its number in the kernel's netinet/tcp.h.
     pub connection: u8,
     pub state: RecoveryState,
-    /// Expiries in a row of the retransmission timer.
+    /// Consecutive expiries of the retransmission timer.
     pub expiries: u8,
     pub rto: Dur,
     pub srtt: Dur,
-    /// Bytes that a full segment carries.
+    /// Payload bytes of a full segment.
     pub mss: u32,
-    /// In segments: sent and not acknowledged cumulatively, and of these SACKed, lost and resent.
+    /// In segments: not acknowledged cumulatively, and of these SACKed, lost and resent.
     pub unacked: u32,
     pub sacked: u32,
     pub lost: u32,
@@ -43,7 +43,7 @@ pub enum RecoveryState {
 
 impl TcpInfo {
     /// # Errors
-    /// The kernel's, or that it is older than Linux 6.7.
+    /// The kernel's, or it is older than Linux 6.7.
     pub fn of(socket: impl AsFd) -> io::Result<TcpInfo> {
         let mut bytes = [0; NEEDED_BYTES];
         match TCP_INFO.get(socket, &mut bytes)? {

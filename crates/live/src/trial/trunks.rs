@@ -5,11 +5,11 @@ use airtcp_proto::scheme::{Scheme, SchemeError};
 use airtcp_sim::scenario::Scenario;
 use airtcp_sim::scenario::model::{self, Direction};
 
-/// One of them.
+/// A circuit that carries several flows.
 #[derive(Clone, Debug)]
 pub struct Trunk {
     pub name: String,
-    /// Its scheme's.
+    /// Label of its scheme.
     pub label: String,
     pub circuit: Circuit,
     /// Nodes of the sending and the receiving gateway.
@@ -19,19 +19,19 @@ pub struct Trunk {
 }
 
 impl Trunk {
-    /// Does its data go towards the path's first node?
+    /// Returns whether its data goes towards the path's first node.
     pub fn is_backward(&self) -> bool {
         self.nodes[0] > self.nodes[1]
     }
 }
 
-/// In the scenario's order.
+/// The trunks in the scenario's order.
 ///
 /// # Errors
 /// A scheme that does not resolve.
 ///
 /// # Panics
-/// If a circuit's scheme names none: the scenario was checked.
+/// A circuit's scheme names no circuit, which the scenario's checks rule out.
 pub fn trunks(scenario: &Scenario) -> Result<Vec<Trunk>, SchemeError> {
     scenario.circuits.iter().map(|circuit| trunk(scenario, circuit)).collect()
 }

@@ -1,4 +1,4 @@
-//! Undoing what killed daemons have left.
+//! Undoes what killed daemons have left.
 
 use airtcp_live::namespace::leftovers;
 use airtcp_live::say;

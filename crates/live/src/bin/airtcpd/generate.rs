@@ -1,4 +1,4 @@
-//! `airtcpd generate`: what packages bring beside the program, read off its own commands.
+//! `airtcpd generate`: man pages and completions for packages, made from the program's own commands.
 
 use airtcp_live::say;
 use anyhow::Context;
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 /// Write man pages and completions of bash, zsh and fish into a folder
 #[derive(clap::Args)]
 pub struct Options {
-    /// It gets man8, bash, zsh and fish
+    /// Output folder, which gets man8, bash, zsh and fish
     folder: PathBuf,
 }
 
@@ -30,7 +30,7 @@ pub fn run<Cli: CommandFactory>(options: &Options) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A page for each command, as `airtcpd-cc-load.8`.
+/// Writes a page for each command, named like `airtcpd-cc-load.8`.
 fn write_pages(command: &Command, name: &str, folder: &Path) -> anyhow::Result<()> {
     let mut file = File::create(folder.join(format!("{name}.8")))?;
     Man::new(command.clone()).section("8").manual("airtcp").render(&mut file)?;

@@ -1,4 +1,4 @@
-//! What the user can mend.
+//! Errors that the user can fix.
 
 use airtcp_kernel::cc::CcError;
 use airtcp_kernel::rto::RtoError;
@@ -7,13 +7,13 @@ use anyhow::Error;
 use std::fmt::Display;
 use std::path::Path;
 
-/// The exit status then, as in `airtcp`, and as clap has it for options.
+/// The exit status for these errors, as in `airtcp`, and as clap has it for options.
 pub const STATUS: u8 = 2;
 
-/// So many mistakes are shown of a file that is no scenario at all.
+/// The number of mistakes shown. A file that is no scenario at all has many.
 const SHOWN: usize = 5;
 
-/// Is what was asked for wrong, whatever the host?
+/// Returns whether the request itself is wrong, whatever the host.
 pub fn is_bad(error: &Error) -> bool {
     error.is::<BadInput>()
         || matches!(
@@ -29,7 +29,7 @@ pub fn is_bad(error: &Error) -> bool {
         || matches!(error.downcast_ref(), Some(RtoError::Rule(_) | RtoError::Cgroup(_)))
 }
 
-/// Ends the program with [`STATUS`].
+/// A user's mistake. It ends the program with [`STATUS`].
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct BadInput(pub String);
@@ -47,7 +47,7 @@ impl From<ScenarioError> for BadInput {
     }
 }
 
-/// A line each.
+/// The first problems, one per line.
 fn first(problems: &[impl Display]) -> String {
     let mut lines: Vec<_> = problems.iter().take(SHOWN).map(ToString::to_string).collect();
     if problems.len() > SHOWN {

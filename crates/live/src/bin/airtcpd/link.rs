@@ -30,7 +30,7 @@ AIRTCP_LINK_NAME. airtcpd exits with its status (127: no such program; 128 + n: 
 
 The path is the scenario's, in both directions, emulated by the simulator's own code. The scenario's flows, schemes and circuits are ignored.";
 
-/// How long what a command has sent may take to arrive after its end.
+/// How long data that a command has sent may take to arrive after the command's end.
 const DRAIN: Dur = Dur::from_secs(5);
 
 /// Emulate a scenario's path in real time, between two interfaces or around a command
@@ -101,7 +101,8 @@ pub fn run(options: Options) -> anyhow::Result<ExitCode> {
 }
 
 impl Options {
-    /// Between two interfaces, the hosts' traffic never ends.
+    /// How long packets may take to arrive after the end. Between two interfaces traffic never ends, so none are
+    /// waited for.
     fn drain(&self) -> Dur {
         self.drain.unwrap_or(if self.shell { DRAIN } else { Dur::ZERO })
     }

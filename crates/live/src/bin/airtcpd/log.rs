@@ -1,4 +1,4 @@
-//! What a daemon says while it runs.
+//! A daemon's log.
 
 use airtcp_live::daemon::MetricsAddress;
 use clap::ValueEnum;
@@ -23,12 +23,12 @@ pub enum Format {
     Json,
 }
 
-/// To stderr; a line for each connection as well, if it is `verbose`.
+/// Logs to stderr, if `verbose` with a line for each connection.
 pub fn begin(format: Format, verbose: bool) {
     begin_at(format, if verbose { Level::DEBUG } else { Level::INFO });
 }
 
-/// Only what is amiss: stderr is somebody else's, too.
+/// Logs warnings only, because the command uses stderr too.
 pub fn begin_warnings(format: Format) {
     begin_at(format, Level::WARN);
 }

@@ -1,4 +1,4 @@
-//! `airtcpd`: what airtcp does on real hosts. One file a command; what they do is in the libraries.
+//! `airtcpd`: airtcp on real hosts. Each command has a file of its own; the libraries do the work.
 
 mod cc;
 mod circuit;

@@ -62,7 +62,7 @@ pub fn run(options: Options) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     };
     let interrupts = interrupts()?;
-    // A comparison that was killed leaves no run behind, which would disturb the next one.
+    // A run must not outlive a comparison that was killed: it would disturb the next one.
     set_pdeathsig(Signal::SIGTERM)?;
     let request = Run { scenario: &scenario, scheme, seed, series: options.series_interval };
     let outcome = trial::run(&request, |done| {
@@ -96,7 +96,7 @@ fn read(path: &Path) -> Result<Scenario, BadInput> {
     Ok(recipe.read()?)
 }
 
-/// Whole or not at all.
+/// Writes the whole file, or none of it.
 fn write(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
     let name = || path.display().to_string();
     let unfinished = path.with_extension("unfinished");
@@ -104,7 +104,7 @@ fn write(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
     fs::rename(&unfinished, path).with_context(name)
 }
 
-/// SIGINT and SIGTERM, which end the run in order. For all threads that begin after it.
+/// Blocks SIGINT and SIGTERM, which end the run in order, in this thread and in those that it starts.
 fn interrupts() -> anyhow::Result<SignalFd> {
     let signals = SigSet::from_iter([Signal::SIGINT, Signal::SIGTERM]);
     signals.thread_block()?;

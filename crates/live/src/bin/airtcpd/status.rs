@@ -1,10 +1,11 @@
-//! How the daemons of this host are.
+//! Shows the daemons of this host.
 
 use airtcp_live::{daemon, say};
 use serde_json::Value;
 use std::process::ExitCode;
 
-/// Of the daemons called `name`. `about` are the keys of what does not change, in their order; `none` is said if there is none.
+/// Prints the status of the daemons called `name`. `about` has the keys of constant values, in order of printing;
+/// `none` is printed if there is no daemon.
 pub fn run(name: &str, about: &[&str], none: &str, json: bool) -> anyhow::Result<ExitCode> {
     let statuses = daemon::statuses(name)?;
     if json {

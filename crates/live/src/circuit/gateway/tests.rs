@@ -1,4 +1,4 @@
-//! Two gateways back to back in virtual time, on devices and sockets of a test's own.
+//! Two gateways back to back in virtual time, with devices and sockets of the test's own.
 
 use super::*;
 use crate::offload::{Offload, Pieces};
@@ -25,7 +25,7 @@ fn nothing() -> File {
     File::open("/dev/null").unwrap()
 }
 
-/// What an interface would make of a packet.
+/// The packets that an interface would make of this one.
 fn cut(packet: &[u8], offload: Offload) -> Vec<Vec<u8>> {
     let mut pieces = Pieces::of_packet(packet, offload).unwrap();
     let (mut packets, mut out) = (Vec::new(), vec![0; 1 << 16]);
@@ -35,7 +35,7 @@ fn cut(packet: &[u8], offload: Offload) -> Vec<Vec<u8>> {
     packets
 }
 
-/// Datagrams under way, by when they arrive.
+/// Datagrams under way, by time of arrival.
 #[derive(Default)]
 struct Network {
     now: Cell<Time>,
@@ -93,7 +93,7 @@ impl Datagrams for Port {
     fn flush(&mut self) {}
 }
 
-/// A TCP packet as a sending host leaves it, of segments of 1448 bytes.
+/// A TCP packet as a sending host emits it, to be cut into segments of 1448 bytes.
 fn long_packet(seq: u32, len: usize) -> (Vec<u8>, Offload) {
     let endpoints = Endpoints::new(([10, 1, 0, 2], 5000).into(), ([10, 2, 0, 2], 80).into()).unwrap();
     let segment = Segment { seq: Seq(seq), len: len as u32, flags: Flags::ACK, ..Segment::default() };
@@ -108,8 +108,8 @@ fn long_packet(seq: u32, len: usize) -> (Vec<u8>, Offload) {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
-    /// Long packets arrive as what an interface would have cut them into, and data never waits while nothing is under way: late
-    /// wake-ups bring timers and ACKs together.
+    /// Long packets arrive as an interface would have cut them, and data never waits while nothing is under way,
+    /// although late wake-ups bring timers and ACKs together.
     #[test]
     fn packets_of_any_length_come_out_in_order(
         lens in prop::collection::vec(prop_oneof![1usize..1449, 1449usize..20_000, 20_000usize..65_000], 1..150),
@@ -143,7 +143,7 @@ proptest! {
             network.delay.set(Dur::from_micros(*delays.next().unwrap()));
             while sender.turn(&clock).unwrap() {}
             while receiver.turn(&clock).unwrap() {}
-            // The first wait until there is a circuit.
+            // The first packets wait until there is a circuit.
             if sender.node.is_open() && !waiting.is_empty() {
                 sender.device.arrived.append(&mut waiting);
                 while sender.turn(&clock).unwrap() {}

@@ -15,7 +15,7 @@ fn scenario(text: &str) -> Scenario {
     Scenario::load(text, "test.toml", Path::new(""), &[]).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// An IPv4 packet of `bytes` bytes between the two ends, from 28 on; `number` tells it from others.
+/// An IPv4 packet of `bytes` bytes, at least 28, between the two ends. `number` identifies it.
 fn packet(bytes: u32, number: u32, ecn: Ecn) -> Vec<u8> {
     let mut packet = vec![0; bytes as usize];
     let addresses = Addresses::V4 { source: [10, 0, 0, 1].into(), destination: [10, 0, 1, 1].into() };
@@ -30,7 +30,7 @@ fn number(packet: &[u8]) -> u32 {
     u32::from_be_bytes(packet[24..28].try_into().unwrap())
 }
 
-/// A packet where the simulator saw it: when, which way, which one, how long, its ECN field.
+/// A packet as the simulator saw it: when, which way, how long, and its ECN field.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Seen {
     at: Time,
@@ -39,7 +39,7 @@ struct Seen {
     ecn: u8,
 }
 
-/// Writes down what passes its node.
+/// Records what passes its node.
 struct Spy(Arc<Mutex<Vec<Seen>>>);
 
 impl Middlebox for Spy {
@@ -51,7 +51,8 @@ impl Middlebox for Spy {
     }
 }
 
-/// What the simulator's packets did at the path's ends: (went in, came out), in order of time, and its links' records.
+/// Runs the simulator. Returns the packets that entered and that left at the path's ends, in order of time, and the
+/// links' records.
 fn simulated(scenario: &Scenario) -> (Vec<Seen>, Vec<Seen>, Vec<LinkRecord>) {
     let spied = [Arc::default(), Arc::default()];
     let last = scenario.links.len();
@@ -70,7 +71,8 @@ fn simulated(scenario: &Scenario) -> (Vec<Seen>, Vec<Seen>, Vec<LinkRecord>) {
     (entered, left, outcome.record.links)
 }
 
-/// The same arrivals through the emulator: what came out, by a driver that comes `lag` too late each time.
+/// Sends the same arrivals through the emulator, with a driver that is late by `lag` each time. Returns what came
+/// out.
 fn emulated(emulator: &mut Emulator, entered: &[Seen], end: Time, lag: Dur) -> Vec<Seen> {
     let mut left = Vec::new();
     let mut poll = |emulator: &mut Emulator, now: Time| {
@@ -108,8 +110,8 @@ const PATHS: [&str; 6] = [
      loss.ber = 1e-6\n[[link]]\nname = 'c'\nrate = '7Mbit/s'\ndelay = '1ms'\nqueue.packets = 5",
 ];
 
-/// The same packets at the same times with the same seed: the same fates, marks and times as in the simulator, however
-/// late the driver comes.
+/// The same packets at the same times with the same seed have the same fates, marks and times as in the simulator,
+/// however late the driver comes.
 #[test]
 fn the_simulators_verdicts() {
     for path in PATHS {
@@ -176,7 +178,7 @@ proptest! {
         prop_assert_eq!(sum(counts, Counts::lost_packets), (sent.len() - delivered) as u64);
     }
 
-    /// Whatever arrives crosses the path, as long as it does before, and is not changed.
+    /// Any bytes cross the path unchanged.
     #[test]
     fn any_bytes_cross(
         ethernet: bool,
@@ -219,7 +221,7 @@ fn memory_refuses_what_it_has_no_room_for() {
     assert_eq!((emulator.counts()[0].entered_packets, emulator.under_way()), (101, 1));
 }
 
-/// Three ports on a path of two links: each packet crosses the links between its own two.
+/// Three ports on a path of two links: each packet crosses the links between its own two ports.
 #[test]
 fn ports_in_the_middle() {
     let path = scenario(
@@ -242,7 +244,7 @@ fn ports_in_the_middle() {
     assert_eq!(emulator.counts()[2].refused_unreachable, 1, "it came in where it would have to leave");
 }
 
-/// Paper 000 §4.7.1: packets that are headers alone are dropped while data finds room.
+/// Paper 000 §4.7.1: packets of headers alone are dropped while data still finds room.
 #[test]
 fn a_header_first_queue_drops_headers() {
     let queue = "queue = { discipline = 'header-first', max_headers = 2, packets = 100 }";

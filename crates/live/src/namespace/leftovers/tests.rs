@@ -13,14 +13,14 @@ impl Folder {
         Folder(path)
     }
 
-    /// A file to be undone.
+    /// A change that makes a file.
     fn file(&self) -> Change {
         let path = self.0.join("pin");
         fs::write(&path, "").unwrap();
         Change::File(path)
     }
 
-    /// A record whose maker is dead: what it leaves is the file, with no lock on it.
+    /// A record whose maker is dead: the file without a lock.
     fn of_the_dead(&self, name: &str, text: &str) -> PathBuf {
         let path = self.0.join(name).with_extension("json");
         fs::write(&path, text).unwrap();
@@ -130,7 +130,7 @@ fn what_was_done_in_a_namespace_of_ones_own_is_gone_with_it() {
     assert!(!record.exists() && !of_all.exists());
 }
 
-/// Who comes second must not take what the first one has just set for the host's own.
+/// The second one must not take what the first one has just set for the host's own value.
 #[test]
 fn two_who_set_a_sysctl_at_once_both_have_it_on_record() {
     let Some(namespace) = Namespace::if_permitted() else { return };

@@ -1,4 +1,4 @@
-//! Addresses for the two ends of a link that are nobody else's.
+//! Unused addresses for the two ends of a link.
 
 use airtcp_kernel::netlink::Netlink;
 use netlink_packet_route::address::{AddressAttribute, AddressMessage};
@@ -8,49 +8,49 @@ use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::ops::RangeInclusive;
 
-/// RFC 6598 §7: 100.64.0.0/10 is for addresses that nobody routes globally. Unlike those of RFC 1918 they are not the ones
-/// that homes, offices and their tunnels use.
+/// RFC 6598 §7: 100.64.0.0/10 is not routed globally. Unlike the addresses of RFC 1918, it is not used by homes,
+/// offices and their tunnels.
 const SHARED_SPACE: RangeInclusive<u32> = 0x6440_0000..=0x647f_ffff;
 
-/// Addresses in a block: its own, the two ends', and its broadcast.
+/// Addresses in a block: the network's, the two ends', and the broadcast address.
 const BLOCK: u32 = 4;
 
 /// Length of a block's prefix in bits, in IPv4 and in IPv6.
 pub const PREFIX: u8 = 30;
 pub const PREFIX_V6: u8 = 126;
 
-/// A block of which nothing is in use.
+/// A block of unused addresses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Block(u32);
 
 impl Block {
-    /// In the network namespace of the calling thread.
+    /// Finds a block in the network namespace of the calling thread.
     ///
     /// # Errors
-    /// The kernel's; address in use when there is no block left.
+    /// The kernel's; address in use if there is no block left.
     pub fn unused() -> io::Result<Block> {
         let left = "no four unused addresses in 100.64.0.0/10: every block of it is already routed";
         first_unused(&used()?).ok_or_else(|| io::Error::new(io::ErrorKind::AddrInUse, left))
     }
 
-    /// The end in the namespace of the link's creator.
+    /// Address of the end in the namespace of the link's creator.
     pub fn far(self) -> Ipv4Addr {
         Ipv4Addr::from(self.0 + 1)
     }
 
-    /// The end of the command behind the link.
+    /// Address of the end behind the link, where the command runs.
     pub fn near(self) -> Ipv4Addr {
         Ipv4Addr::from(self.0 + 2)
     }
 }
 
-/// A unique local address (RFC 4193 §3) in which an IPv4 address of a block stands at the end: as unused as that is.
+/// A unique local address (RFC 4193 §3) that ends in an IPv4 address of a block, and is as unused as that.
 pub fn v6(address: Ipv4Addr) -> Ipv6Addr {
     let [high, low] = [(address.to_bits() >> 16) as u16, address.to_bits() as u16];
     Ipv6Addr::new(0xfd61, 0x6972, 0x7463, 0x7000, 0, 0, high, low)
 }
 
-/// The first block behind all that is in use, so that links within links do not meet; else the first one between.
+/// The first block behind all that is in use, so that links within links do not collide; else the last one between.
 fn first_unused(used: &[RangeInclusive<u32>]) -> Option<Block> {
     let (first, last) = (*SHARED_SPACE.start(), *SHARED_SPACE.end());
     let within = used.iter().filter(|range| *range.start() <= last && *range.end() >= first);
@@ -63,12 +63,12 @@ fn first_unused(used: &[RangeInclusive<u32>]) -> Option<Block> {
     starts.into_iter().rev().find(|&start| is_unused(start)).map(Block)
 }
 
-/// Where the next block begins.
+/// Start of the next block.
 fn after(address: u32) -> u32 {
     (address | (BLOCK - 1)).saturating_add(1)
 }
 
-/// What is routed somewhere, default routes apart, and what the interfaces have.
+/// Destinations of all routes but default routes, and addresses of the interfaces.
 fn used() -> io::Result<Vec<RangeInclusive<u32>>> {
     let netlink = Netlink::open()?;
     let mut route = RouteMessage::default();

@@ -1,4 +1,4 @@
-//! What a command leaves behind when it ends: connections that the kernel is still closing for it.
+//! Waits for connections that the kernel is still closing after a command has ended.
 
 use crate::namespace::Namespace;
 use crate::signals::{Event, Signals};
@@ -9,14 +9,14 @@ use std::io::{self, Read, Seek};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::time::Duration;
 
-/// Milliseconds between two looks.
+/// Milliseconds between two checks.
 const INTERVAL_MS: u16 = 10;
 
-/// include/net/tcp_states.h: FIN-WAIT-1, FIN-WAIT-2, LAST-ACK and CLOSING. Of the first and the last two the kernel still
-/// sends; in FIN-WAIT-2 the far end has yet to finish.
+/// include/net/tcp_states.h: FIN-WAIT-1, FIN-WAIT-2, LAST-ACK and CLOSING. In the first and the last two, the kernel
+/// still sends; in FIN-WAIT-2, the far end has yet to finish.
 const CLOSING: [&str; 4] = ["04", "05", "09", "0B"];
 
-/// The connections of a namespace, to be looked at without a right to enter it.
+/// The connections of a namespace, to be read without a right to enter it.
 pub struct Closing(Vec<File>);
 
 impl Closing {
@@ -27,7 +27,7 @@ impl Closing {
         namespace.run(|| Closing(["tcp", "tcp6"].into_iter().filter_map(|name| open(name).ok()).collect()))
     }
 
-    /// Waits until none is left, a signal comes, the path ends or `limit` is over. Returns how many are left.
+    /// Waits until none is closing, a signal comes, the path ends, or `limit` is over. Returns how many are left.
     ///
     /// # Errors
     /// The kernel's.
@@ -61,7 +61,7 @@ impl Closing {
     }
 }
 
-/// Waits for the next look.
+/// Waits until the next check. Returns whether a signal or the end of the path has come.
 fn is_broken_off(signals: &Signals, end_of_path: BorrowedFd<'_>) -> io::Result<bool> {
     let mut ready =
         [PollFd::new(signals.as_fd(), PollFlags::POLLIN), PollFd::new(end_of_path, PollFlags::POLLIN)];

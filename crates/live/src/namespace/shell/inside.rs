@@ -1,4 +1,4 @@
-//! The first process inside: it starts the command, buries what dies there, and takes the rest along when it ends.
+//! The first process inside. It starts the command, reaps what dies there, and ends the rest when it ends.
 
 use crate::invoker::Invoker;
 use crate::namespace::Namespace;
@@ -18,25 +18,25 @@ use std::io::{self, BufRead, BufReader, PipeReader, PipeWriter, Write};
 use std::os::fd::AsFd;
 use std::process::{self, Command};
 
-/// What the process inside is to do.
+/// The command for the process inside.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Order {
     pub program: String,
     pub arguments: Vec<String>,
-    /// In addition to this process's.
+    /// In addition to this process's environment.
     pub environment: Vec<(String, String)>,
 }
 
-/// The process inside, seen from outside. Without an order it ends when this value does.
+/// The process inside, seen from outside. It is killed when this value is dropped.
 pub struct Inside {
     pid: Pid,
     orders: Option<PipeWriter>,
 }
 
 impl Inside {
-    /// Starts it in `namespace`, with PIDs and mounts of its own. It waits for an order.
+    /// Starts the process in `namespace`, with PIDs and mounts of its own. It waits for an order.
     ///
-    /// This thread must be the only one, and must last: the kernel kills the process inside when it ends.
+    /// The calling thread must be the only one, and must last: when it ends, the kernel kills the process inside.
     ///
     /// # Errors
     /// The kernel's: without CAP_SYS_ADMIN, permission denied.
@@ -53,7 +53,7 @@ impl Inside {
             drop(orders);
             process::exit(i32::from(live(namespace, invoker, signals, hearing)));
         }
-        // Else this process could start neither threads nor anything outside.
+        // Otherwise this process could start neither threads nor anything outside.
         setns(outside, CloneFlags::CLONE_NEWPID)?;
         match forked? {
             ForkResult::Parent { child } => Ok(Inside { pid: child, orders: Some(orders) }),
@@ -61,7 +61,7 @@ impl Inside {
         }
     }
 
-    /// Has it start the command.
+    /// Makes it start the command.
     ///
     /// # Errors
     /// The kernel's.
@@ -84,13 +84,13 @@ impl Drop for Inside {
     }
 }
 
-#[allow(unsafe_code, reason = "a process in a PID namespace of its own that is no other program")]
+#[allow(unsafe_code, reason = "a process in a PID namespace of its own that runs no other program")]
 fn fork_alone() -> nix::Result<ForkResult> {
-    // SAFETY: no other thread is running, as `Inside::start` demands; so nothing is half-done in the child.
+    // SAFETY: no other thread is running, as `Inside::start` demands, so that nothing is half-done in the child.
     unsafe { fork() }
 }
 
-/// The life of the process inside. Returns its exit status.
+/// Runs the process inside. Returns its exit status.
 fn live(namespace: &Namespace, invoker: Option<&Invoker>, signals: &Signals, orders: PipeReader) -> u8 {
     let lived = settle(namespace, invoker).and_then(|()| match hear(orders)? {
         Some(order) => obey(&order, signals),
@@ -111,12 +111,13 @@ fn settle(namespace: &Namespace, invoker: Option<&Invoker>) -> anyhow::Result<()
     if let Some(invoker) = invoker {
         invoker.adopt()?;
     }
-    // After the change of user, which would undo it.
+    // After the change of user, which would reset it.
     prctl::set_pdeathsig(Signal::SIGKILL)?;
     Ok(())
 }
 
-/// `None` when the process outside has ended without an order, or after it and before it could take this one along.
+/// Reads the order. `None` if the process outside has ended, without an order or before it could take this process
+/// along.
 fn hear(orders: PipeReader) -> anyhow::Result<Option<Order>> {
     let mut line = String::new();
     let mut orders = BufReader::new(orders);
@@ -125,7 +126,7 @@ fn hear(orders: PipeReader) -> anyhow::Result<Option<Order>> {
     }
     let mut ends = [PollFd::new(orders.get_ref().as_fd(), PollFlags::empty())];
     let is_alone = poll(&mut ends, PollTimeout::ZERO)? > 0;
-    // The process outside keeps its end open as long as it lives. So does this one.
+    // The process outside keeps its end open as long as it lives, and so does this one.
     std::mem::forget(orders);
     Ok((!is_alone).then(|| serde_json::from_str(&line)).transpose()?)
 }
@@ -149,8 +150,8 @@ fn obey(order: &Order, signals: &Signals) -> anyhow::Result<u8> {
     }
 }
 
-/// Fetches the status of all that have died: whose parents died before them are this process's to bury. Returns the
-/// command's.
+/// Reaps all processes that have died, which includes orphans: they become this process's children. Returns the
+/// command's status.
 fn bury(command: Pid) -> nix::Result<Option<u8>> {
     let mut answer = None;
     loop {

@@ -1,7 +1,8 @@
-//! A command behind a link: in a network namespace whose only way out is a device of ours.
+//! Runs a command behind a link: in a network namespace whose only way out is a device of ours.
 //!
-//! The command has a PID namespace, too, whose first process is ours and dies when this process does: with it the kernel
-//! ends all that the command has started, and so the namespace and the devices. Nothing has to be cleaned up after a kill −9.
+//! The command also has a PID namespace, whose first process is ours and dies when this process does. The kernel then
+//! ends everything that the command has started, and so the namespace and the devices. Nothing has to be cleaned up
+//! after a kill −9.
 
 pub(crate) mod address;
 mod closing;
@@ -30,10 +31,10 @@ use std::time::Duration;
 use std::{env, io, process, thread};
 use terminal::Terminal;
 
-/// The device's name behind the link.
+/// Name of the device behind the link.
 const NEAR: &str = "airtcp0";
 
-/// Bytes.
+/// In bytes.
 const MTU: u16 = 1500;
 
 /// What to run, and how.
@@ -41,15 +42,15 @@ const MTU: u16 = 1500;
 pub struct Behind {
     /// The link's name, for the prompt.
     pub name: String,
-    /// Program and arguments; none for the user's shell.
+    /// Program and arguments; empty for the user's shell.
     pub command: Vec<String>,
-    /// Lets the command reach what this namespace reaches.
+    /// Whether the command can reach what this namespace reaches.
     pub nat: bool,
-    /// How long connections that the command leaves behind may take to close. Nothing is cut that closes in time.
+    /// How long connections that the command leaves behind may take to close. Later, they are cut.
     pub drain: Duration,
 }
 
-/// The two ends of the link, before the path is put between them.
+/// The two ends of the link, before the path connects them.
 pub struct Ends {
     /// At the command.
     pub near: PacketSocket,
@@ -57,19 +58,19 @@ pub struct Ends {
     pub far: PacketSocket,
 }
 
-/// Runs a command behind a link, and an emulator in a thread of its own until the command has ended, what it
-/// leaves behind has closed, and the flag is set. When
-/// the emulator returns before, the command is told to end. Returns the command's exit status, as shells do (127: there is no
-/// such program; 128 + n: ended by signal n), and what the emulator answers.
+/// Runs a command behind a link, and an emulator in a thread of its own, until the command has ended, the connections
+/// it leaves behind have closed, and the flag is set. If the emulator returns before, the command is told to end.
+/// Returns the command's exit status as shells do (127: no such program; 128 + n: ended by signal n), and the
+/// emulator's result.
 ///
-/// `prepare` makes the emulator. It is called with the rights that this process was started with, and only when all that the
-/// link takes is there.
+/// `prepare` makes the emulator. It is called with the rights that this process was started with, and only when
+/// everything that the link needs is there.
 ///
-/// Where sudo has started this process, the command runs as the user who started sudo, and so does this process once the
-/// link is there; else it drops the capabilities that it does not need.
+/// If sudo has started this process, the command runs as the user who started sudo, and so does this process once the
+/// link is there. Otherwise it drops the capabilities that it does not need.
 ///
 /// # Errors
-/// What is missing, and how to get it; nothing is left behind then.
+/// What is missing, and how to get it. Nothing is left behind.
 ///
 /// # Panics
 /// If the emulator does.
@@ -113,7 +114,7 @@ pub fn run<T: Send, E: FnOnce(Ends, &AtomicBool) -> T + Send>(
     Ok((status, answer))
 }
 
-/// The two devices, with addresses and routes. Nobody else chooses addresses meanwhile.
+/// Makes the two devices, with addresses and routes. Nobody else may choose addresses meanwhile.
 fn ends(namespace: &Namespace, far: &str) -> anyhow::Result<(Ends, Block)> {
     let _guard = leftovers::lock(Path::new(leftovers::FOLDER))?;
     let block = Block::unused()?;
@@ -131,8 +132,8 @@ fn far_name() -> String {
     format!("{DEVICES}{}", process::id())
 }
 
-/// When it is dropped, a device of this name is gone, which takes the kernel some 30 ms: else the next link would have other
-/// addresses.
+/// Waits on drop until the device of this name is gone, which takes the kernel some 30 ms. Otherwise the next link
+/// would have other addresses.
 struct Gone<'a>(&'a str);
 
 impl Drop for Gone<'_> {
@@ -161,17 +162,17 @@ fn order(behind: &Behind, invoker: Option<&Invoker>, block: Block) -> Order {
     Order { program, arguments, environment }
 }
 
-/// What no shell expands in a prompt: of all signs that are no letters or digits, a few that mean nothing there.
+/// Replaces whatever a shell might expand in a prompt.
 fn plain(name: &str) -> String {
     let means_nothing = |sign: char| sign.is_alphanumeric() || " .,:+-_/=@".contains(sign);
     name.chars().map(|sign| if means_nothing(sign) { sign } else { '?' }).collect()
 }
 
-/// What the command can read about where it is. The prompt shows links within links, the innermost last.
+/// Environment variables that tell the command where it is. The prompt shows links within links, the innermost last.
 fn variables(name: &str, block: Block) -> [(&'static str, String); 9] {
     let around = env::var("AIRTCP_LINK_PROMPT").unwrap_or_default();
     let prompt = format!("{around}[{}] ", plain(name));
-    // bash's own prompt is set by files that it reads before this.
+    // bash's own prompt comes from files that it reads before it runs this.
     let prompter = r#"case $PS1 in "$AIRTCP_LINK_PROMPT"*) ;; *) PS1=$AIRTCP_LINK_PROMPT$PS1 ;; esac"#;
     [
         ("AIRTCP_LINK_NEAR", block.near().to_string()),

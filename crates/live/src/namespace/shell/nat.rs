@@ -1,4 +1,4 @@
-//! A way on from the far end, to wherever its host reaches: forwarding and masquerading.
+//! Access from behind the link to wherever this host reaches: forwarding and masquerading.
 //!
 //! Both end with the process: the [`Table`] by itself, forwarding by its record in
 //! [`leftovers`](crate::namespace::leftovers).
@@ -14,17 +14,17 @@ use std::fs;
 use std::net::{IpAddr, Ipv4Addr};
 use std::{io, process};
 
-/// Lasts as long as this value. Forwarding ends first.
+/// Undone when this value is dropped. Forwarding ends first.
 pub struct Nat {
     _forwarding: Vec<RecordedChange>,
     _table: Table,
 }
 
 impl Nat {
-    /// For what `near` sends by `device`, in the network namespace of the calling thread.
+    /// For packets from `near` that come by `device`, in the network namespace of the calling thread.
     ///
     /// # Errors
-    /// When nft is missing or does not take the table, the namespace has no default route, or sysctls cannot be set.
+    /// nft is missing or refuses the table, the namespace has no default route, or sysctls cannot be set.
     pub fn open(device: &str, near: Ipv4Addr) -> io::Result<Nat> {
         let closed = forwarding::closed(&outward()?)?;
         let table = table(device, near, &closed)?;
@@ -38,7 +38,7 @@ impl Nat {
     }
 }
 
-/// The resolver, if it listens where nobody behind the link reaches it.
+/// The resolver, if it listens only at loopback, where nobody behind the link reaches it.
 fn own_resolver() -> Option<IpAddr> {
     let text = fs::read_to_string("/etc/resolv.conf").ok()?;
     let resolvers = text.lines().filter_map(|line| line.strip_prefix("nameserver")?.trim().parse().ok());
@@ -46,7 +46,7 @@ fn own_resolver() -> Option<IpAddr> {
     resolvers.first().filter(|_| resolvers.iter().all(IpAddr::is_loopback)).copied()
 }
 
-/// Interfaces that a default route of this namespace leads out of.
+/// Interfaces of this namespace's default routes.
 fn outward() -> io::Result<Vec<String>> {
     let netlink = Netlink::open()?;
     let mut route = RouteMessage::default();
@@ -70,7 +70,7 @@ fn outward() -> io::Result<Vec<String>> {
     Ok(interfaces)
 }
 
-/// Masquerades what `near` sends, and lets nobody else through where forwarding is on for us.
+/// Masquerades packets from `near`, and drops those of others where forwarding is on only for us.
 fn table(device: &str, near: Ipv4Addr, closed: &[String]) -> io::Result<Table> {
     let drops = forwarding::for_nobody_else("", closed);
     let chains = format!(

@@ -1,12 +1,12 @@
-//! Which rights this process keeps.
+//! The rights that this process keeps.
 
 use crate::invoker::Invoker;
 use crate::rights::be_nobody;
 use caps::{CapSet, Capability};
 use nix::sys::prctl;
 
-/// Gives up what this process no longer needs: it is whoever started sudo from then on, or nobody, with the few capabilities
-/// that emulating and undoing take.
+/// Drops the rights that this process no longer needs. From then on it runs as the user who started sudo, or as
+/// nobody, with the few capabilities that emulating and undoing take.
 ///
 /// # Errors
 /// The kernel's.
@@ -22,7 +22,7 @@ pub fn give_up(invoker: Option<&Invoker>, nat: bool) -> anyhow::Result<()> {
         Some(invoker) => invoker.adopt()?,
         None => {
             be_nobody()?;
-            // To end whatever the command has become.
+            // To end the command, whatever user it has become.
             kept.push(Capability::CAP_KILL);
         }
     }

@@ -12,8 +12,8 @@ impl Terminal {
         Terminal(terminal.filter(|terminal| tcgetpgrp(terminal) == Ok(getpgrp())))
     }
 
-    /// Takes it back: a shell inside cannot name the process group outside to which it would give it. SIGTTOU must be
-    /// blocked.
+    /// Takes the terminal back. A shell inside cannot do that, because it has no name for the process group outside.
+    /// SIGTTOU must be blocked.
     pub fn restore(&self) {
         if let Some(terminal) = &self.0 {
             // The terminal may have hung up.

@@ -1,4 +1,5 @@
-//! Where our own stack's packets leave: by the device that its peers' packets come from, or through a TCP circuit first.
+//! Where our own stack's packets leave: through the device by which its peers' packets come, or through a TCP circuit
+//! first.
 
 use crate::offload::Offload;
 use crate::tun::{OffloadTun, PacketDevice, TunWriter};
@@ -13,20 +14,20 @@ use std::collections::BTreeMap;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
-/// What the kernel holds between stack and circuit, in bytes: a quarter of it full, and there is no room. A packet of 1500 bytes
-/// is charged 2304, so that some ten wait.
+/// Bytes that the kernel may hold between the stack and a circuit. With a quarter of it in use, there is no more
+/// room. A packet of 1500 bytes is charged 2304, so that some ten wait.
 const PIPE_BYTES: usize = 96 << 10;
 
 /// The stack's device.
 pub struct Exit {
     tun: OffloadTun,
-    /// By the peer's port; `None`: for all others.
+    /// By the peer's port; `None` for all others.
     circuits: BTreeMap<Option<u16>, OwnedFd>,
-    /// What is not the stack's is others', and goes on.
+    /// Whether packets that are not the stack's belong to others, and go on.
     is_router: bool,
 }
 
-/// The other end of the way into the circuit: gives what the stack has sent, and sends it on.
+/// The other end of the way into the circuit. It receives what the stack has sent, and sends it on.
 pub struct Outgoing {
     pipe: OwnedFd,
     tun: TunWriter,
@@ -37,13 +38,13 @@ impl Exit {
         Exit { tun, circuits: BTreeMap::new(), is_router: true }
     }
 
-    /// The device has the stack's packets alone.
+    /// The device carries only the stack's packets.
     #[must_use]
     pub fn of_host(self) -> Exit {
         Exit { is_router: false, ..self }
     }
 
-    /// From now on the stack's packets to this port, or to any, leave through the holder of this.
+    /// From now on, the stack's packets to this port, or to any, leave through the returned device.
     ///
     /// # Errors
     /// The kernel's.

@@ -1,5 +1,5 @@
-//! Our own TCP machine on the wireless side, for what the kernel's has not: go-back-N, an exact retransmission timer, any
-//! sender scheme. [`Steer`] leads what comes from the wireless interface to a TUN device with a [`Stack`] on it.
+//! Our own TCP machine on the wireless side, for what the kernel's lacks: go-back-N, an exact retransmission timer,
+//! any sender scheme. [`Steer`] leads packets from the wireless interface to a TUN device with a [`Stack`] on it.
 
 mod exit;
 mod steer;

@@ -1,7 +1,7 @@
-//! What leads packets from the wireless interface to the stack: a TUN device, a table of nft and a policy route.
+//! Leads packets from the wireless interface to the stack, with a TUN device, a table of nft and a policy route.
 //!
-//! All TCP that comes from there for others goes that way, and what the stack hands back goes on from the device. Should the
-//! device vanish, all of it takes its usual way.
+//! All TCP from there to other hosts goes that way, and what the stack hands back goes on from the device. If the
+//! device vanishes, all packets take their usual way.
 
 use crate::namespace::leftovers::{Change, RecordedChange};
 use crate::namespace::nft::Table;
@@ -10,13 +10,13 @@ use crate::tun::{DUMMY, OffloadTun};
 use nix::net::if_::if_nametoindex;
 use std::{io, process};
 
-/// Of packets that the stack is to see, and of the table that leads them there.
+/// Mark of packets for the stack, and number of the table that leads them there.
 const STEER_MARK: u32 = 0x4300_0000;
 
-/// How the names of its devices begin.
+/// Prefix of its devices' names.
 pub const DEVICES: &str = "airtun";
 
-/// Lasts as long as this value.
+/// Undone when this value is dropped.
 pub struct Steer {
     _table: Table,
     _route: RecordedChange,
@@ -24,20 +24,22 @@ pub struct Steer {
 }
 
 impl Steer {
-    /// In the network namespace of the calling thread. Returns the device, too, and the longest packet of the wireless link in
-    /// bytes.
+    /// Sets up in the network namespace of the calling thread. Also returns the device, and the longest packet of the
+    /// wireless link in bytes.
     ///
     /// # Errors
-    /// The interface is not there, or does not forward; nft is missing; the kernel's.
+    /// The interface does not exist or does not forward; nft is missing; the kernel's.
     pub fn install(wireless: &str) -> io::Result<(Steer, OffloadTun, u16)> {
         let mtu = link_mtu(wireless)?;
         forwards(wireless)?;
         let device = format!("{DEVICES}{}", process::id());
         let tun = OffloadTun::open(&device, DUMMY, 32, mtu)?;
-        // What comes out of it has addresses that are reached elsewhere, which the kernel takes from a device with an address.
+        // Packets from the device have addresses that are reached elsewhere. The kernel accepts them only if the
+        // device has an address.
         sysctl::set(&format!("net.ipv4.conf.{device}.rp_filter"), "2")?;
         sysctl::set(&format!("net.ipv4.conf.{device}.forwarding"), "1")?;
-        // The wired side's socket has the same addresses and ports, and the kernel does not forward what it has a socket for.
+        // The wired side's socket has the same addresses and ports, and the kernel does not forward packets for which
+        // it has a socket.
         let demux = RecordedChange::of_sysctl("net.ipv4.tcp_early_demux", "0")?;
         let route = RecordedChange::of(Change::Divert(STEER_MARK))?;
         divert::add(STEER_MARK, divert::Way::Out(if_nametoindex(device.as_str())?))?;
@@ -47,8 +49,8 @@ impl Steer {
     }
 }
 
-/// Both sides of a relay have the same addresses and ports: the wireless one is not tracked. Routers' messages about packets that
-/// are too long go the same way.
+/// Both sides of a relay have the same addresses and ports, so that the wireless one is not tracked. Routers'
+/// messages about packets that are too long go to the stack, too.
 fn chain(wireless: &str, device: &str) -> String {
     let to_stack = format!("fib daddr type != local meta mark set {STEER_MARK:#x} accept");
     format!(

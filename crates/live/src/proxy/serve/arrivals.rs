@@ -1,4 +1,4 @@
-//! Connections that come in.
+//! Accepts connections.
 
 use super::{LOOK, Server};
 use crate::proxy::counters::Counter;
@@ -10,7 +10,7 @@ use nix::sys::epoll::{EpollEvent, EpollFlags};
 use std::io;
 use std::net::TcpStream;
 
-/// Connections taken at a wake-up from one listener, until others have their turn.
+/// Connections accepted from one listener at a wake-up, before others have their turn.
 const ACCEPTED_A_TURN: usize = 64;
 
 impl Server<'_> {
@@ -24,7 +24,7 @@ impl Server<'_> {
                 Ok((client, _)) => self.open(client, index),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
                 Err(error) if is_of_host(&error) => return self.handle_shortage(),
-                // That one was gone before it was taken.
+                // The client was gone before it was accepted.
                 Err(_) => {}
             }
         }
@@ -47,13 +47,13 @@ impl Server<'_> {
         tracing::debug!(reason = %error, "connection refused");
     }
 
-    /// Waits a moment.
+    /// Stops accepting for a moment.
     pub(super) fn handle_shortage(&mut self) {
         self.has_files = false;
         self.look = self.look.min(self.clock.now() + LOOK);
     }
 
-    /// From now on it is served. One that cannot be is released.
+    /// Begins to serve a relay, or releases it if it cannot be served.
     pub(super) fn watch(&mut self, mut relay: Relay) -> io::Result<()> {
         let place = self.relays.vacant_key();
         if let Err(error) = self.register(&relay, place) {
@@ -112,7 +112,7 @@ impl Server<'_> {
     }
 }
 
-/// Is it this host that has no more of something, and no connection that has failed?
+/// Returns whether this host has run out of something, rather than a connection failed.
 fn is_of_host(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(libc::EMFILE | libc::ENFILE | libc::ENOBUFS | libc::ENOMEM))
 }

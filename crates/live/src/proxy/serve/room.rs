@@ -1,4 +1,4 @@
-//! Whether there is room for more, and who gives way.
+//! Whether there is room for more connections, and which ones give way.
 
 use super::{LOOK_FOR_CIRCUIT, Server};
 use crate::proxy::connecting::GivenUp;
@@ -10,7 +10,7 @@ use nix::sys::epoll::{EpollEvent, EpollFlags};
 use std::io;
 
 impl Server<'_> {
-    /// Such as have not been answered in time, and the eldest of too many.
+    /// Gives up connections that were not answered in time, and the oldest of too many.
     pub(super) fn give_up(&mut self) {
         let now = self.clock.now();
         while let Some((place, why)) = self.connecting.poll(now) {
@@ -21,7 +21,7 @@ impl Server<'_> {
         }
     }
 
-    /// Such as wait for a circuit that does not come back.
+    /// Ends connections that wait for a circuit that does not come back.
     pub(super) fn look_for_circuit(&mut self) {
         let now = self.clock.now();
         let needs_one = self.tools.circuit.is_some() && !self.own.is_empty();
@@ -60,7 +60,7 @@ impl Server<'_> {
         }
     }
 
-    /// What the buffers of relays have come to in which something has moved.
+    /// Measures the buffers of relays in which data has moved.
     pub(super) fn measure(&mut self) {
         for (_, relay) in self.relays.iter_mut().filter(|(_, relay)| relay.has_moved) {
             let (before, now) = (relay.room, relay.measure(&self.tools));
@@ -73,7 +73,7 @@ impl Server<'_> {
         self.has_files && self.relays.len() < self.config.limits.connections && self.budget.has_room()
     }
 
-    /// Who finds no room waits in the kernel's queue.
+    /// Clients for which there is no room wait in the kernel's queue.
     pub(super) fn open_or_close_door(&mut self) -> io::Result<()> {
         let is_open = self.has_room();
         if is_open != self.is_open {

@@ -1,4 +1,4 @@
-//! A long packet, cut by the code that the emulator cuts by, is the packets that would have left one by one.
+//! A long packet, cut by the emulator's code, becomes the packets that would have left one by one.
 
 use super::*;
 use crate::offload::Pieces;
@@ -76,7 +76,7 @@ fn payload(offset: u64, len: u32) -> Vec<u8> {
     (offset..).take(len as usize).map(|at| (at % 251) as u8).collect()
 }
 
-/// What a device that has offloads, or has none, makes of these segments.
+/// What a device with or without offloads makes of these segments.
 fn sent(has_offloads: bool, is_ipv4: bool, segments: &[Transmit]) -> Device {
     let (mut device, mut outbox) = (Device::new(has_offloads), Outbox::new());
     for one in segments {
@@ -88,7 +88,7 @@ fn sent(has_offloads: bool, is_ipv4: bool, segments: &[Transmit]) -> Device {
     device
 }
 
-/// Without IPv4's identification, which counts on, and with TCP's negative zero, which is the same to it, as ones.
+/// Removes what may differ: IPv4's identification, which counts on, and TCP's zero checksum, which is equal to ones.
 fn normalise(packet: &mut [u8]) {
     let is_ipv4 = packet[0] >> 4 == 4;
     if is_ipv4 {

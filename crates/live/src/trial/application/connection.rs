@@ -9,12 +9,12 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// What is written or read with one call, in bytes.
+/// Bytes that are written or read with one call.
 pub const CHUNK: usize = 128 << 10;
 
 pub struct Connection {
     pub sending: Arc<Sending>,
-    /// None before the receiver has accepted.
+    /// `None` before the receiver has accepted.
     pub receiver: Option<OwnedFd>,
     pub started: Time,
     /// Bytes that the application wants to write and the kernel has not taken.
@@ -23,13 +23,13 @@ pub struct Connection {
     is_closing: bool,
     is_connected: bool,
     is_shut: bool,
-    /// The receiver has everything.
+    /// Whether the receiver has everything.
     pub is_complete: bool,
-    /// Each end has seen the other one's last word.
+    /// For each end, whether it has seen that the other one has closed.
     pub is_over: [bool; 2],
 }
 
-/// What reading came to.
+/// The result of reading.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Reading {
     Nothing,
@@ -75,7 +75,7 @@ impl Connection {
         self.is_connected = true;
     }
 
-    /// Gives the kernel as much as it takes. What is wrong with the connection shows when it is read.
+    /// Writes as much as the kernel takes. Errors show when the socket is read.
     pub fn flush(&mut self, zeros: &[u8]) {
         while self.is_greedy || self.unwritten > 0 {
             let len =
@@ -93,11 +93,11 @@ impl Connection {
         }
     }
 
-    /// Takes in what has arrived at the receiver; only its length counts.
+    /// Reads what has arrived at the receiver; only its length matters.
     pub fn receive(&mut self, room: &mut [u8]) -> Reading {
         let Some(receiver) = &self.receiver else { return Reading::Nothing };
         loop {
-            // MSG_TRUNC throws the bytes away without copying them.
+            // MSG_TRUNC discards the bytes without copying them.
             match recv(receiver.as_raw_fd(), room, MsgFlags::MSG_TRUNC) {
                 Ok(0) => return Reading::End,
                 Ok(read) => drop(self.sending.received.fetch_add(read as u64, Ordering::Relaxed)),
@@ -108,7 +108,7 @@ impl Connection {
         }
     }
 
-    /// The receiver has everything, and sends nothing itself.
+    /// Ends the connection at the receiver, which has everything and sends nothing itself.
     pub fn complete(&mut self) {
         self.is_complete = true;
         if let Some(receiver) = &self.receiver {
@@ -116,7 +116,7 @@ impl Connection {
         }
     }
 
-    /// Whether the receiver has closed, too. It sends nothing else.
+    /// Returns whether the receiver has closed, too. It sends nothing else.
     pub fn poll_sender(&mut self, room: &mut [u8]) -> Reading {
         match recv(self.sending.socket.as_raw_fd(), room, MsgFlags::MSG_TRUNC) {
             Ok(0) => Reading::End,

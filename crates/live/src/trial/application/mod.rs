@@ -1,5 +1,6 @@
-//! The applications of a run: they open connections, write, read and close when their [`Source`]s say so. One thread and
-//! one epoll for all of them; they sleep unless there is something to do, so that the emulator is not kept from running.
+//! The applications of a run. They open connections, write, read and close when their [`Source`]s say so. One thread
+//! with one epoll serves all of them. It sleeps unless there is something to do, so that it does not keep the
+//! emulator from running.
 //!
 //! [`Source`]: airtcp_sim::traffic::Source
 
@@ -26,19 +27,18 @@ use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// The port at which the first flow's receiver is; the others follow. What a packet's port says of its flow, and of who
-/// sent it, rests on it.
+/// Port of the first flow's receiver; the others follow. A packet's flow and direction are read from these ports.
 pub const FIRST_PORT: u16 = 5000;
-/// More flows have no ports.
+/// As many as there are ports for.
 pub const MOST_FLOWS: usize = 10_000;
-/// Senders' ports.
+/// Ports of senders.
 const SENDER_PORTS: std::ops::RangeInclusive<u16> = 20_000..=60_000;
 
-/// The longest sleep, after which it is looked whether the run is over.
+/// Longest sleep, so that the end of the run is noticed.
 const LOOK: Dur = Dur::from_millis(20);
 const EVENTS: usize = 64;
 
-/// IPv4 and UDP.
+/// Headers of IPv4 and UDP.
 const UDP_HEADERS_BYTES: usize = 28;
 
 /// The port of a flow's receiver.
@@ -47,17 +47,17 @@ pub fn port_of(flow: usize) -> u16 {
 }
 
 pub struct Applications<'a> {
-    /// The run's, once it has begun.
+    /// The run's clock, once it has begun.
     clock: Clock,
     hosts: &'a Hosts,
     books: &'a Books,
     flows: Vec<Flow>,
     epoll: Epoll,
     timer: TimerFd,
-    /// Of flows with connections; by flow, as what follows.
+    /// Of flows with connections. By flow, as are the next two.
     listeners: Vec<Option<OwnedFd>>,
     datagrams: Vec<Option<[UdpSocket; 2]>>,
-    /// The sender's port of the flow's lasting connection.
+    /// Sender's port of the flow's lasting connection.
     lasting: Vec<Option<u16>>,
     /// By the sender's port.
     connections: BTreeMap<u16, Connection>,
@@ -97,7 +97,7 @@ impl Token {
 }
 
 impl<'a> Applications<'a> {
-    /// Everything that must be there before the first packet.
+    /// Makes everything that must be there before the first packet.
     ///
     /// # Errors
     /// The kernel's.
@@ -135,7 +135,7 @@ impl<'a> Applications<'a> {
         Ok(applications)
     }
 
-    /// Until `stop` is set, by this clock.
+    /// Runs until `stop` is set, by this clock.
     ///
     /// # Errors
     /// The kernel's.
@@ -156,7 +156,7 @@ impl<'a> Applications<'a> {
         Ok(())
     }
 
-    /// What the sources want by now.
+    /// Does what the sources want by now.
     fn act(&mut self) -> io::Result<()> {
         let now = self.clock.now();
         for flow in 0..self.flows.len() {
@@ -165,7 +165,7 @@ impl<'a> Applications<'a> {
                 if due > now {
                     break;
                 }
-                // As if it were that time: what is late now shall not make late what comes after it.
+                // At its due time, so that lateness does not delay what comes after it.
                 let action = self.flows[flow].source.handle_timeout(due);
                 self.take(flow, action)?;
             }
@@ -197,7 +197,7 @@ impl<'a> Applications<'a> {
             Action::Datagram(bytes) => {
                 if let Some([sender, _]) = &self.datagrams[flow] {
                     let payload = (bytes as usize).saturating_sub(UDP_HEADERS_BYTES).min(CHUNK);
-                    // What finds the device's queue full is lost, as on any host.
+                    // A datagram that finds the device's queue full is lost, as on any host.
                     let _ = sender.send(&self.buffer[..payload]);
                 }
             }
@@ -214,7 +214,7 @@ impl<'a> Applications<'a> {
         connection.flush(&self.buffer);
     }
 
-    /// Opens a connection and returns its sender's port.
+    /// Opens a connection, and returns its sender's port.
     fn open(
         &mut self,
         flow: usize,
@@ -230,7 +230,7 @@ impl<'a> Applications<'a> {
             port,
             own: self.flows[flow].form.station.as_ref().and(self.hosts.senders()),
         });
-        // Whoever sees the SYN looks here.
+        // The meter looks here when it sees the SYN.
         self.books.open(port, sending.clone());
         let mut connection = Connection::new(sending, self.clock.now());
         begin(&mut connection);
@@ -242,7 +242,7 @@ impl<'a> Applications<'a> {
         Ok(port)
     }
 
-    /// A sender's socket with a port that no connection has.
+    /// A sender's socket, bound to a port that no connection has.
     fn bound(&mut self, flow: usize) -> io::Result<(u16, OwnedFd)> {
         for _ in SENDER_PORTS {
             let port = self.next_port;
@@ -328,8 +328,8 @@ impl<'a> Applications<'a> {
         }
     }
 
-    /// One end is done. A receiver is kept until its FIN is acknowledged, as one that nobody holds would keep the
-    /// namespace.
+    /// One end is done. A receiver is kept until its FIN is acknowledged, because a socket that nobody holds would
+    /// keep the namespace.
     fn over(&mut self, port: u16, end: usize) {
         let Some(connection) = self.connections.get_mut(&port) else { return };
         connection.is_over[end] = true;

@@ -1,4 +1,4 @@
-//! How the sockets of a run are made.
+//! Makes the sockets of a run.
 
 use crate::trial::forms::Form;
 use crate::trial::hosts::Host;
@@ -14,11 +14,11 @@ use std::io;
 use std::net::{SocketAddrV4, UdpSocket};
 use std::os::fd::{AsRawFd, OwnedFd};
 
-/// What an application with always more to send keeps unsent, in bytes: as in the simulator, it is what still goes out
-/// after it stops.
+/// Unsent bytes that a greedy application keeps in the socket. As in the simulator, they are still sent after it
+/// stops.
 const UNSENT_BYTES: u32 = 64 << 10;
 
-/// Just below "without a limit", with which the kernel would not pace.
+/// Just below "unlimited", with which the kernel would not pace.
 const ANY_RATE: u64 = u64::MAX - 1;
 
 /// Connections that may wait to be accepted.
@@ -39,7 +39,7 @@ pub fn listener(host: &Host, port: u16, form: &Form) -> io::Result<OwnedFd> {
     Ok(socket)
 }
 
-/// Linux takes the window from the buffer anew as soon as it knows how large packets are.
+/// Sets the limit again, because Linux derives the window anew from the buffer once it knows how large packets are.
 pub fn clamp_again(receiver: &OwnedFd, form: &Form) {
     if let Some(window) = form.socket.window_clamp_bytes {
         // A socket that refuses is closed already.
@@ -73,8 +73,8 @@ pub fn open(socket: &OwnedFd, to: &Host, port: u16) -> io::Result<()> {
     }
 }
 
-/// Where a flow's datagrams leave and arrive. Nobody reads what arrives: the kernel drops it once its buffer is full,
-/// and sends no answer, as there is a socket.
+/// Sockets from which a flow's datagrams leave, and at which they arrive. Nobody reads them: the kernel drops them
+/// once its buffer is full, and sends no ICMP message, because there is a socket.
 ///
 /// # Errors
 /// The kernel's.
@@ -86,7 +86,7 @@ pub fn datagrams(from: &Host, to: &Host, port: u16) -> io::Result<[UdpSocket; 2]
     Ok([sender, receiver])
 }
 
-/// Lets go of a connection at once when its socket is closed.
+/// Makes a close drop the connection at once.
 pub fn abandon(socket: &OwnedFd) {
     let on_for_0_s: [[u8; 4]; 2] = [1i32.to_ne_bytes(), 0i32.to_ne_bytes()];
     // A socket that refuses is closed already.

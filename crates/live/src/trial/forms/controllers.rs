@@ -1,4 +1,4 @@
-//! Which congestion control of the kernel stands for which one of ours.
+//! Which of the kernel's congestion controls corresponds to each of ours.
 
 use super::{Host, Lack};
 use airtcp_kernel::cc;
@@ -9,15 +9,15 @@ use std::collections::BTreeMap;
 /// What TCP_CONGESTION is set to.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CongestionControl {
-    /// The kernel's name for it. One that is loaded for a run gets a name of its own.
+    /// Name in the kernel. A controller that is loaded for a run gets a name of its own.
     #[serde(rename = "congestion_control")]
     pub name: String,
-    /// Is it loaded for the run, with these parameters?
+    /// Whether it is loaded for the run, with these parameters.
     pub loaded: bool,
     pub parameters: BTreeMap<String, f64>,
 }
 
-/// Controllers that the kernel has itself, by our name and its name.
+/// Controllers that the kernel brings, by our name and the kernel's.
 const KERNELS_OWN: &[(&str, &str)] =
     &[("reno", "reno"), ("cubic", "cubic"), ("bbr", "bbr"), ("westwood-plus", "westwood")];
 

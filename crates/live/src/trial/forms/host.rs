@@ -1,25 +1,25 @@
-//! What forms depend on: the kernel that runs here.
+//! The kernel of this host, on which forms depend.
 
 use serde::Serialize;
 use std::fs;
 use std::io;
 
-/// A kernel, as far as it matters which one.
+/// What forms depend on in a kernel.
 #[derive(Clone, Debug, Serialize)]
 pub struct Host {
-    /// As `uname -r` says.
+    /// As `uname -r` reports it.
     pub kernel: String,
-    /// The congestion controls that it has at hand.
+    /// Available congestion controls.
     pub congestion_controls: Vec<String>,
-    /// Does its CUBIC leave slow start by HyStart?
+    /// Whether its CUBIC leaves slow start by HyStart.
     pub hystart: bool,
 }
 
 impl Host {
-    /// The one that this program runs on.
+    /// The host that this program runs on.
     ///
     /// # Errors
-    /// Where `/proc/sys` cannot be read.
+    /// `/proc/sys` cannot be read.
     pub fn this() -> io::Result<Host> {
         let available = read("/proc/sys/net/ipv4/tcp_available_congestion_control")?;
         Ok(Host {
@@ -29,7 +29,7 @@ impl Host {
         })
     }
 
-    /// Is it this version or a later one?
+    /// Returns whether the kernel has this version or a later one.
     pub fn is_at_least(&self, major: u32, minor: u32) -> bool {
         let mut numbers =
             self.kernel.split(|c: char| !c.is_ascii_digit()).map_while(|part| part.parse().ok());

@@ -1,4 +1,4 @@
-//! Every key of the stack, and what becomes of it on Linux.
+//! Every key of the stack, and what it is on Linux.
 
 use super::{CongestionControl, Draft, Form, Route, Settings, SocketOptions};
 use airtcp_kernel::rto::{RTO_MAX, RtoRule, Timer};
@@ -9,23 +9,23 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
-/// What becomes of a key.
+/// How a key is treated.
 enum Rule {
-    /// Set here, whatever its value: the host's own settings do not matter.
+    /// It is set, whatever its value: the host's own settings do not matter.
     Set(fn(&TcpConfig, &mut Form)),
-    /// Another key's rule looks at it, too.
+    /// Another key's rule covers it.
     Elsewhere,
-    /// It may differ from the kernel's way in this way, which makes no difference to speak of.
+    /// It may differ from the kernel in this way, which matters little.
     Small(&'static str),
-    /// It must be as the kernel has it, because of this.
+    /// It must have the kernel's value, for this reason.
     Fixed(&'static str),
-    /// It depends.
+    /// A function decides.
     Judge(fn(&TcpConfig, &mut Form, &mut Draft<'_>)),
 }
 
 use Rule::{Elsewhere, Fixed, Judge, Set, Small};
 
-/// For every key of [`airtcp_proto::scheme::keys`], by its name there.
+/// A rule for every key of [`airtcp_proto::scheme::keys`], by its name there.
 const RULES: &[(&str, Rule)] = &[
     ("congestion_control", Judge(congestion_control)),
     ("slow_start", Judge(slow_start)),
@@ -78,7 +78,7 @@ const RULES: &[(&str, Rule)] = &[
     ("max_retries", Set(|config, form| form.sysctl("tcp_retries2", config.max_retries))),
 ];
 
-/// Keys that concern a sender alone, beside those of its timer (`rto.*`): its peer sees no other segments for them.
+/// Keys that concern only a sender, besides those of its timer (`rto.*`): its peer does not have to know of them.
 const SENDERS: &[&str] = &[
     "congestion_control",
     "slow_start",
@@ -100,7 +100,7 @@ const SENDERS: &[&str] = &[
     "max_retries",
 ];
 
-/// Fills in the draft's form from `config`, with all that stands in its way.
+/// Fills in the draft's form from `config`, and notes everything that prevents it.
 pub(super) fn account(config: &TcpConfig, draft: &mut Draft<'_>) {
     let mut form = draft.form.clone();
     let kernel = leaves(&profile::linux());
@@ -122,7 +122,7 @@ pub(super) fn account(config: &TcpConfig, draft: &mut Draft<'_>) {
     draft.form = form;
 }
 
-/// Before any key was looked at: what makes hosts alike, whatever this one is set to.
+/// The form before any key. It makes hosts alike, whatever this host's settings are.
 pub(super) fn empty() -> Form {
     let mut form = Form {
         congestion_control: CongestionControl {
@@ -140,16 +140,16 @@ pub(super) fn empty() -> Form {
         },
         station: None,
     };
-    // A connection learns nothing from those before it.
+    // A connection learns nothing from earlier ones.
     form.sysctl("tcp_no_metrics_save", 1);
     form.sysctl("tcp_slow_start_after_idle", 1);
-    // The send buffer is not to be what limits a sender. Left to itself it grows to two windows, which a hole fills whose
+    // The send buffer must not limit a sender. By default it grows to two windows, which one hole fills if its
     // retransmission is lost.
     form.sysctl("tcp_wmem", "4096 67108864 67108864");
     form
 }
 
-/// What the kernel gives a receiver to begin with.
+/// A receiver's initial buffer in the kernel.
 const SMALLEST_BUFFER: Bytes = Bytes(1 << 17);
 
 impl Form {
@@ -190,7 +190,7 @@ fn slow_start(config: &TcpConfig, _form: &mut Form, draft: &mut Draft<'_>) {
     }
 }
 
-/// What an interface takes as its MTU, and TCP as a segment (`tcp_min_snd_mss`).
+/// What an interface accepts as its MTU, and TCP as a segment (`tcp_min_snd_mss`).
 const PACKET_BYTES: RangeInclusive<u32> = 100..=65_535;
 
 fn packet_size(config: &TcpConfig, form: &mut Form, draft: &mut Draft<'_>) {
@@ -200,7 +200,7 @@ fn packet_size(config: &TcpConfig, form: &mut Form, draft: &mut Draft<'_>) {
     }
 }
 
-/// Twice the window, as half of the buffer is for the kernel's own structures.
+/// The buffer is twice the window, because half of it is for the kernel's own structures.
 fn receive_window(config: &TcpConfig, form: &mut Form) {
     let window = config.receive_window;
     let most = (2 * window.0).clamp(SMALLEST_BUFFER.0, 1 << 30);
@@ -292,7 +292,7 @@ fn rto(config: &TcpConfig, form: &mut Form, draft: &mut Draft<'_>) {
     form.rto = Some(rule);
 }
 
-/// SRTT + max(RTO_MIN, 4·RTTVAR), with bounds that sysctls have.
+/// SRTT + max(RTO_MIN, 4·RTTVAR), with bounds that sysctls set.
 fn kernels_rto(rto: &RtoConfig, form: &mut Form, draft: &mut Draft<'_>) {
     let kernel = profile::linux().rto;
     if rto.min != kernel.min {
@@ -310,7 +310,7 @@ fn kernels_rto(rto: &RtoConfig, form: &mut Form, draft: &mut Draft<'_>) {
     }
 }
 
-/// The same stack with the kernel's own sender.
+/// The stack with the kernel's own sender.
 pub(super) fn with_kernels_sender(config: &TcpConfig) -> TcpConfig {
     let kernel = profile::linux();
     let mut tree = serde_json::to_value(config).expect("a configuration is plain data");
@@ -323,7 +323,7 @@ pub(super) fn with_kernels_sender(config: &TcpConfig) -> TcpConfig {
     TcpConfig { congestion_control: "reno".to_owned(), ..config }
 }
 
-/// The keys of a configuration with their values, dotted as schemes have them.
+/// Keys of a configuration with their values, dotted as in schemes.
 fn leaves(config: &TcpConfig) -> BTreeMap<String, Value> {
     let tree = serde_json::to_value(config).expect("a configuration is plain data");
     let mut leaves = BTreeMap::new();
@@ -390,14 +390,14 @@ mod tests {
         assert_eq!(sorted(keys), sorted(rules));
     }
 
-    /// Each of them either is something here, or says why it is not.
+    /// Every scheme has a form here, or a reason why not.
     #[test]
     fn every_scheme_on_every_profile_has_a_form_or_a_reason() {
         for name in scheme::names() {
             for profile in profile::PROFILES {
                 let verdict = verdict(&format!("{name}:profile={}", profile.name));
                 assert_ne!(verdict.form.is_some(), verdict.reason.is_some(), "{verdict:?}");
-                // The clock of its delayed ACKs; of a split connection, the profile is the proxy's.
+                // Because of its clock for delayed ACKs. For a split connection, the profile is the proxy's.
                 let is_no_kernels = profile.name == "bsd-1998" && name != "split";
                 assert!(!is_no_kernels || verdict.reason.is_some(), "{verdict:?}");
             }
@@ -418,7 +418,7 @@ mod tests {
         assert!(own("reno:slow_start=hystart").contains("HyStart only in cubic"));
     }
 
-    /// Those that can be loaded into it have the names and parameters under which they are loaded.
+    /// Controllers that can be loaded have the names and parameters under which they are loaded.
     #[test]
     fn the_papers_and_our_own_are_loaded() {
         let papers =
@@ -447,7 +447,7 @@ mod tests {
         assert!(verdict("reno:pacing=true").form.unwrap().socket.pacing);
     }
 
-    /// What our own machine does at the senders' node, because of this.
+    /// Checks that our own machine sends at the senders' node, and returns why.
     fn own(scheme: &str) -> String {
         let verdict = verdict(scheme);
         match verdict.form.expect(scheme).station {
@@ -528,7 +528,7 @@ mod tests {
             assert!(hystart.starts_with("not on this kernel: slow_start = hystart"), "{hystart}");
         }
         assert!(verdict_on(&without, "cubic:slow_start=classic").notes.is_empty());
-        // What no kernel has is in the way of all.
+        // A lack of every kernel outweighs one of this kernel.
         for scheme in ["reno:rto.min=50ms+snoop", "reno:delayed_ack_tick=200ms"] {
             let reason = verdict_on(&old, scheme).reason.expect(scheme);
             assert!(reason.starts_with("no Linux form yet: "), "{reason}");

@@ -1,9 +1,9 @@
-//! What a scheme is on an unpatched kernel: a congestion control, sysctls of a network namespace, options of sockets, and
-//! what stands on a router.
+//! What a scheme is on an unpatched kernel: a congestion control, sysctls of a network namespace, socket options, and
+//! a station on a router.
 //!
-//! A scheme has such a form only if every key of its stack is accounted for: set, the kernel's own way already, or a
-//! difference so small that a note will do. Where no kernel has a sender's key, airtcp's own machine sends, behind a proxy.
-//! What is left is a reason, and never silently ignored.
+//! A scheme has such a form only if every key of its stack is accounted for: it is set, it is the kernel's own way
+//! already, or the difference is so small that a note will do. If no kernel has a sender's key, airtcp's own machine
+//! sends, behind a proxy. Anything else is a reason to refuse, and never silently ignored.
 
 mod controllers;
 mod host;
@@ -23,7 +23,7 @@ use airtcp_wire::Bytes;
 use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
 
-/// What the connections of a scheme get. Hosts with equal [`Settings`] are one.
+/// What the connections of a scheme get. Flows with equal [`Settings`] share hosts.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Form {
     #[serde(flatten)]
@@ -38,10 +38,10 @@ pub struct Form {
     pub station: Option<Station>,
 }
 
-/// What a host is set to before the first connection.
+/// Settings of a host before the first connection.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Settings {
-    /// Of its network namespace.
+    /// Sysctls of its network namespace.
     pub sysctls: BTreeMap<String, String>,
     pub mtu_bytes: u32,
     /// Attributes of its route to the others.
@@ -50,9 +50,9 @@ pub struct Settings {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Route {
-    /// Initial window in segments, where it is not the kernel's own.
+    /// Initial window in segments; `None` for the kernel's own.
     pub initcwnd: Option<u32>,
-    /// Each segment is acknowledged at once.
+    /// Whether each segment is acknowledged at once.
     pub quickack: bool,
 }
 
@@ -60,15 +60,15 @@ pub struct Route {
 pub struct SocketOptions {
     /// TCP_NODELAY.
     pub nodelay: bool,
-    /// SO_MAX_PACING_RATE without a limit, with which the kernel paces whatever the controller.
+    /// SO_MAX_PACING_RATE without a limit, which makes the kernel pace with any controller.
     pub pacing: bool,
     /// The largest receive buffer.
     pub receive_buffer_bytes: u64,
-    /// TCP_WINDOW_CLAMP with a buffer of fixed size, where the window is to be less than the kernel would make it.
+    /// TCP_WINDOW_CLAMP with a buffer of fixed size, if the window is to be smaller than the kernel would make it.
     pub window_clamp_bytes: Option<u64>,
 }
 
-/// A scheme and what it is here.
+/// A scheme and its form here.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SchemeForm {
     pub scheme: String,
@@ -80,7 +80,7 @@ pub struct SchemeForm {
 }
 
 impl SchemeForm {
-    /// Of `scheme` on `host`.
+    /// The form of `scheme` on `host`.
     pub fn on(host: &Host, scheme: &Scheme) -> SchemeForm {
         let mut draft = Draft::of(&scheme.config, host);
         draft.stand(scheme);
@@ -89,7 +89,7 @@ impl SchemeForm {
         SchemeForm { scheme: scheme.label.clone(), form: reason.is_none().then_some(form), reason, notes }
     }
 
-    /// Something of the scenario stands in the way.
+    /// Adds that something in the scenario prevents the run.
     pub fn refuse(&mut self, problem: &str) {
         self.form = None;
         self.reason = Some(match self.reason.take() {
@@ -110,19 +110,19 @@ fn in_words<S: Serializer>(rule: &Option<RtoRule>, to: S) -> Result<S::Ok, S::Er
 #[derive(Debug)]
 struct Lack {
     why: String,
-    /// Other kernels have what it takes.
+    /// Whether other kernels have what it takes.
     is_here: bool,
-    /// It concerns the sender alone.
+    /// Whether it concerns the sender alone.
     is_senders: bool,
 }
 
 impl Lack {
-    /// Of any kernel.
+    /// A lack of every kernel.
     fn anywhere(why: impl Into<String>) -> Lack {
         Lack { why: why.into(), is_here: false, is_senders: false }
     }
 
-    /// Of this one.
+    /// A lack of this kernel.
     fn here(why: impl Into<String>) -> Lack {
         Lack { is_here: true, ..Lack::anywhere(why) }
     }
@@ -136,11 +136,11 @@ struct Draft<'a> {
     lacks: Vec<Lack>,
 }
 
-/// Most that waits at our own machine where no scheme says it, as at a proxy.
+/// Most bytes that wait at our own machine if no scheme sets this, as at a proxy.
 const OWN_BUFFER: Bytes = Bytes(4 << 20);
 
 impl Draft<'_> {
-    /// A stack, by the kernel's TCP.
+    /// The draft for a stack, with the kernel's TCP.
     fn of<'a>(config: &TcpConfig, host: &'a Host) -> Draft<'a> {
         let mut draft = Draft { host, form: keys::empty(), notes: Vec::new(), lacks: Vec::new() };
         keys::account(config, &mut draft);
@@ -166,7 +166,7 @@ impl Draft<'_> {
         reasons.join("; ")
     }
 
-    /// What stands between the hosts.
+    /// Adds what stands between the hosts.
     fn stand(&mut self, scheme: &Scheme) {
         match (&scheme.circuit, &scheme.base_station) {
             (Some(circuit), None) => return self.decouple(scheme, circuit),
@@ -190,12 +190,12 @@ impl Draft<'_> {
         }
     }
 
-    /// Is all that is in the way the sender's, and of any kernel?
+    /// Returns whether all lacks are the sender's, and every kernel's.
     fn own_machine_will_do(&self) -> bool {
         !self.lacks.is_empty() && self.lacks.iter().all(|lack| lack.is_senders && !lack.is_here)
     }
 
-    /// A reliable decoupling socket (paper 000 §6): the sender's kernel gives its data to our own data TCP.
+    /// A reliable decoupling socket (paper 000 §6): the sender's kernel passes its data to our own data TCP.
     fn decouple(&mut self, scheme: &Scheme, circuit: &circuit::Config) {
         let data_tcp = circuit.data_tcp(&scheme.config);
         *self = Draft::of(&keys::with_kernels_sender(&data_tcp), self.host);
@@ -210,7 +210,7 @@ impl Draft<'_> {
         self.form.station = Some(Station::Proxy(proxy));
     }
 
-    /// Behind the sender's kernel, our own machine sends.
+    /// Our own machine sends, behind the sender's kernel.
     fn send_behind(&mut self, config: &TcpConfig) {
         let why = self.reasons();
         *self = Draft::of(&keys::with_kernels_sender(config), self.host);
@@ -220,7 +220,7 @@ impl Draft<'_> {
         self.form.station = Some(Station::Proxy(proxy));
     }
 
-    /// Connections end at the base station, and `tcp` is spoken behind it: by the kernel, if it can.
+    /// Connections end at the base station. Behind it `tcp` is used, by the kernel if it can.
     fn split(&mut self, config: &split::Config, tcp: &TcpConfig) {
         let onward = Draft::of(tcp, self.host);
         if self.own_machine_will_do() {

@@ -1,4 +1,4 @@
-//! What stands on a router of this kernel for the machines of a scheme.
+//! What a router of this kernel runs for a scheme's machines.
 
 use super::CongestionControl;
 use airtcp_kernel::filter::Parameters;
@@ -16,14 +16,14 @@ pub enum Station {
     Proxy(Proxy),
 }
 
-/// Ends connections and goes on with others.
+/// Ends connections, and continues them with others.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Proxy {
     pub place: Place,
     pub onward: Onward,
-    /// Most that waits there, of a connection and each way.
+    /// Most bytes that wait there, per connection and direction.
     pub buffer_bytes: u64,
-    /// What its packets go through.
+    /// Circuit for its packets, if they use one.
     pub circuit: Option<Circuit>,
 }
 
@@ -31,7 +31,7 @@ pub struct Proxy {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Circuit {
     pub config: circuit::Config,
-    /// The rules of its control TCPs.
+    /// Configuration of its control TCPs.
     #[serde(serialize_with = "by_name")]
     pub tcp: Box<TcpConfig>,
 }
@@ -42,7 +42,7 @@ pub struct Circuit {
 pub enum Place {
     /// Paper 003 §IV.
     BaseStation,
-    /// Beside the sender's host: what the path sees is the proxy's TCP.
+    /// Beside the sender's host: the path sees the proxy's TCP.
     Sender,
 }
 
@@ -69,7 +69,7 @@ pub fn packet_control(config: &packet_control::Config) -> Result<Station, String
 }
 
 impl Station {
-    /// Can one router be both? Each connection has a circuit of its own.
+    /// Returns whether one router can be both. Each connection has a circuit of its own.
     pub fn goes_with(&self, other: &Station) -> bool {
         let shared = |station: &Station| match station {
             Station::Proxy(proxy) => Station::Proxy(Proxy { circuit: None, ..proxy.clone() }),
@@ -86,7 +86,7 @@ impl Station {
         }
     }
 
-    /// The proxy's place, if it is one.
+    /// The proxy's place, if this is a proxy.
     pub fn place(&self) -> Option<Place> {
         match self {
             Station::PacketControl(_) => None,

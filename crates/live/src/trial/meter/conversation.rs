@@ -1,4 +1,4 @@
-//! One connection, as its packets and the kernel report it.
+//! One connection, as seen from its packets and the kernel's reports.
 
 use super::round_trips::RoundTrips;
 use crate::trial::books::Sending;
@@ -11,35 +11,35 @@ use std::ops::Range;
 use std::sync::Arc;
 
 pub struct Conversation {
-    /// None once it is over.
+    /// `None` if the books do not have it.
     sending: Option<Arc<Sending>>,
-    /// Stream position 0.
+    /// Sequence number of stream position 0.
     base: Seq,
     /// SND.UNA and SND.NXT as stream positions.
     pub una: u64,
     pub nxt: u64,
-    /// Losses below it are repaired by the recovery that is under way.
+    /// Losses below it are repaired by the current recovery.
     recover: u64,
-    /// As many expiries of the timer were seen.
+    /// Expiries of the timer that have been seen.
     timeouts: u16,
     received: Reassembly,
     pub truth: Truth,
     trips: RoundTrips,
-    /// Which copy of its bytes a packet under way is, by the packet's identification; first copies are left out.
+    /// Which copy of its bytes a packet under way is, by the packet's IP identification. First copies are left out.
     copies: BTreeMap<u16, u32>,
 }
 
-/// What a data packet that leaves the sender is.
+/// What a data packet shows when it leaves the sender.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Sent {
     pub offset: u64,
-    /// Of a retransmission.
+    /// Why it is a retransmission, if it is one.
     pub reason: Option<Reason>,
-    /// The sender has reduced cwnd.
+    /// Whether the sender has reduced cwnd.
     pub is_reduced: bool,
 }
 
-/// What an ACK that reaches the sender says.
+/// What an ACK shows when it reaches the sender.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Acked {
     pub rtt: Option<Dur>,
@@ -47,7 +47,7 @@ pub struct Acked {
 }
 
 impl Conversation {
-    /// `syn` is the sender's.
+    /// `syn` is the sender's SYN.
     pub fn new(sending: Option<Arc<Sending>>, syn: &Segment) -> Conversation {
         Conversation {
             sending,
@@ -63,7 +63,7 @@ impl Conversation {
         }
     }
 
-    /// Is this its SYN?
+    /// Returns whether this is the connection's SYN.
     pub fn begins_with(&self, syn: &Segment) -> bool {
         syn.seq.at(1) == self.base
     }
@@ -90,7 +90,8 @@ impl Conversation {
         Some(sent)
     }
 
-    /// Why the sender sends again, and whether it has reduced cwnd for that. Its state is read a moment after it has sent.
+    /// Returns why the sender retransmits, and whether it has reduced cwnd for that. Its state is read a moment after
+    /// it has sent.
     fn judge(&mut self, info: Option<TcpInfo>) -> (Reason, bool) {
         let is_new_episode = self.una >= self.recover;
         let Some(info) = info else { return (Reason::Retransmit, false) };
@@ -135,7 +136,7 @@ impl Conversation {
         if !segment.flags.contains(Flags::ACK) || segment.flags.contains(Flags::SYN) {
             return Acked::default();
         }
-        // Of the FIN's position there is no byte.
+        // There is no byte at the FIN's position.
         let Some(ack) = segment.ack.offset(self.base, self.una).map(|ack| ack.min(self.nxt)) else {
             return Acked::default();
         };
@@ -152,7 +153,7 @@ impl Conversation {
         Acked { rtt: sent_at.map(|at| now.since(at)), is_duplicate: false }
     }
 
-    /// Positions of the payload; `None` for what is not of this stream.
+    /// Positions of the payload; `None` if it is not of this stream.
     fn range(&self, segment: &Segment) -> Option<Range<u64>> {
         let start = segment.seq.offset(self.base, self.nxt)?;
         Some(start..start + u64::from(segment.len))
@@ -195,13 +196,13 @@ mod tests {
         assert!(known.acknowledged(Time(10), &ack(0)).is_duplicate);
         assert!(known.sent(Time(20), &data(0), 3).unwrap().reason.is_some());
         known.delivered(&data(0), 3);
-        // Without timestamps, what was resent tells no round trip (Karn).
+        // Without timestamps, resent data gives no RTT (Karn).
         assert_eq!(known.acknowledged(Time(30), &ack(300)), Acked::default());
         assert_eq!((known.una, known.nxt), (300, 300));
         assert!(!known.acknowledged(Time(31), &ack(300)).is_duplicate, "nothing is outstanding");
         known.sent(Time(40), &data(300), 4);
         assert_eq!(known.acknowledged(Time(55), &ack(400)).rtt, Some(Dur(15)));
-        // The FIN's acknowledgment is of no byte.
+        // The FIN's acknowledgment covers no byte.
         assert_eq!(known.acknowledged(Time(60), &ack(401)), Acked::default());
         assert_eq!(known.una, 400);
     }

@@ -1,4 +1,4 @@
-//! What the packets of a run tell: the emulator shows each of them, as it enters the path, leaves it, or is lost.
+//! Measures by the packets of a run: the emulator shows each of them when it enters the path, leaves it, or is lost.
 
 mod conversation;
 mod packet;
@@ -21,26 +21,26 @@ use std::net::{IpAddr, Ipv4Addr};
 
 pub use packet::MeteredPacket;
 
-/// What was counted of a flow since the warm-up. Words are those of [`airtcp_sim::record::FlowRecord`].
+/// Counts of a flow since the warm-up. Names are those of [`airtcp_sim::record::FlowRecord`].
 #[derive(Clone, Debug, Default)]
 pub struct FlowMeter {
     pub data_packets_sent: u64,
     pub data_packets_delivered: u64,
-    /// Of IP packets, headers included.
+    /// Bytes of IP packets, headers included.
     pub data_bytes_delivered: u64,
     pub retransmissions: u64,
     pub fast_retransmits: u64,
     pub cwnd_reductions: u64,
-    /// Data packets, in the order of [`DropCause`].
+    /// Lost data packets, in the order of [`DropCause`].
     pub losses: [u64; 4],
     pub acks_lost: u64,
-    /// Payload of datagrams that arrived.
+    /// Payload bytes of datagrams that arrived.
     pub datagram_bytes: u64,
     pub rtt: Histogram,
     pub spurious: Spurious,
 }
 
-/// What was counted of a circuit since the warm-up. Words are those of [`airtcp_sim::record::CircuitRecord`].
+/// Counts of a circuit since the warm-up. Names are those of [`airtcp_sim::record::CircuitRecord`].
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CircuitMeter {
     pub header_packets_sent: u64,
@@ -54,16 +54,17 @@ pub struct CircuitMeter {
 /// The [`Observer`] of a run.
 pub struct Meter<'a> {
     books: &'a Books,
-    /// By port: is it an end of the path? What passes a router between them is no packet of its own.
+    /// By port, whether it is an end of the path. Packets are not counted again where they pass a router between the
+    /// ends.
     are_ends: Vec<bool>,
-    /// Does the receiver get other packets than the sender's?
+    /// Whether the receiver gets other packets than the sender's.
     is_split: bool,
     /// By port.
     addresses: Vec<Ipv4Addr>,
     flows: Vec<FlowMeter>,
     /// By number.
     pub circuits: [CircuitMeter; circuit::MOST as usize],
-    /// Data packets that are on the path; by flow.
+    /// Data packets on the path, by flow.
     under_way: Vec<u64>,
     /// By the sender's port.
     conversations: BTreeMap<u16, (usize, Conversation)>,
@@ -90,14 +91,14 @@ impl<'a> Meter<'a> {
         }
     }
 
-    /// The warm-up is over: everything is counted anew.
+    /// Starts all counts anew, after the warm-up.
     pub fn begin_measurement(&mut self) {
         self.flows.fill(FlowMeter::default());
         self.circuits.fill(CircuitMeter::default());
         self.conversations.values_mut().for_each(|(_, conversation)| conversation.truth.begin_measurement());
     }
 
-    /// Each flow's counts, and how many of its data packets are under way.
+    /// Each flow's counts, and the number of its data packets under way.
     pub fn read(&self) -> Vec<(FlowMeter, u64)> {
         let mut flows = self.flows.clone();
         for (flow, conversation) in self.conversations.values() {
@@ -259,7 +260,8 @@ impl Observer for Meter<'_> {
 }
 
 impl Meter<'_> {
-    /// What a gateway has shed is lost, though not on a link: else a retransmission of it would wait for it for ever.
+    /// Packets that a gateway has shed are lost, though not on a link. Otherwise their retransmissions would stay
+    /// undecided.
     fn settle_shed(&mut self) {
         for packet in self.books.take_shed() {
             if let MeteredPacket::Tcp { port, way: Way::FromSender, segment, id, .. } = &packet
@@ -271,12 +273,12 @@ impl Meter<'_> {
         }
     }
 
-    /// `None` for what is of no flow of this run.
+    /// `None` for a packet of no flow of this run.
     fn read_packet(&self, bytes: &[u8]) -> Option<MeteredPacket> {
         MeteredPacket::of_frame(bytes).filter(|packet| packet.flow() < self.flows.len())
     }
 
-    /// Is this SYN one that was sent before?
+    /// Returns whether this SYN was sent before.
     fn is_repeated(&self, port: u16, syn: &Segment) -> bool {
         self.conversations.get(&port).is_some_and(|(_, known)| known.begins_with(syn))
     }

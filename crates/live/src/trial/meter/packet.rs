@@ -8,24 +8,24 @@ use airtcp_wire::packet::decode_tcp;
 use airtcp_wire::{Segment, ethernet};
 use std::net::IpAddr;
 
-/// Which way a packet of a connection goes.
+/// Direction of a connection's packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Way {
     FromSender,
     FromReceiver,
 }
 
-/// What is known of a packet of one of the run's flows. `bytes` are those of the IP packet.
+/// A packet of one of the run's flows. `bytes` is the IP packet's length.
 #[derive(Clone, Debug, PartialEq)]
 pub enum MeteredPacket {
     Tcp {
         flow: usize,
         bytes: u64,
-        /// The sender's port, which names the connection.
+        /// The sender's port, which identifies the connection.
         port: u16,
         way: Way,
         segment: Segment,
-        /// The IP header's identification, which tells the copies of a segment apart.
+        /// The IP header's identification, which distinguishes the copies of a segment.
         id: u16,
     },
     Datagram {
@@ -35,21 +35,21 @@ pub enum MeteredPacket {
     },
 }
 
-/// Of one of the run's circuits: a header packet, or an ACK of one.
+/// A header packet of one of the run's circuits, or an ACK of one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ControlPacket {
-    /// Of the circuit.
+    /// Number of the circuit.
     pub number: usize,
     pub from: IpAddr,
     pub bytes: u64,
     pub is_ack: bool,
 }
 
-/// IP and UDP.
+/// In bytes.
 const UDP_HEADER_LEN: usize = 8;
 
 impl ControlPacket {
-    /// Of an Ethernet frame. `None` for what else the ends of circuits say.
+    /// Reads an Ethernet frame. `None` for everything else, including other datagrams of circuits.
     pub fn of_frame(frame: &[u8]) -> Option<ControlPacket> {
         let packet = &frame[ethernet::ip_at(frame)?..];
         let found = Found::read(packet).ok().filter(|found| found.protocol == UDP)?;
@@ -70,12 +70,12 @@ impl ControlPacket {
 }
 
 impl MeteredPacket {
-    /// Of an Ethernet frame.
+    /// Reads an Ethernet frame.
     pub fn of_frame(frame: &[u8]) -> Option<MeteredPacket> {
         MeteredPacket::read(&frame[ethernet::ip_at(frame)?..])
     }
 
-    /// Of an IP packet. `None` for what is of no flow, such as an ICMP message.
+    /// Reads an IP packet. `None` if it is of no flow, as an ICMP message is.
     pub fn read(bytes: &[u8]) -> Option<MeteredPacket> {
         let (ip, at) = IpHeader::decode(bytes).ok()?;
         let length = (at + ip.payload_len) as u64;
@@ -95,7 +95,7 @@ impl MeteredPacket {
         Some(MeteredPacket::Tcp { flow, bytes: length, port, way, segment: packet.segment, id })
     }
 
-    /// Does it carry bytes of an application?
+    /// Returns whether it carries application data.
     pub fn is_data(&self) -> bool {
         match self {
             MeteredPacket::Tcp { segment, .. } => segment.len > 0,

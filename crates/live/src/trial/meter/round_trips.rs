@@ -1,10 +1,10 @@
-//! RTTs as the sender could measure them, from what leaves it and what comes back.
+//! RTTs as the sender could measure them, from what it sends and what comes back.
 
 use airtcp_wire::{Time, Timestamps};
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// A packet's worth of new data.
+/// New data of one packet.
 #[derive(Clone, Copy, Debug)]
 struct Sent {
     end: u64,
@@ -19,12 +19,12 @@ struct Copied {
     timestamp: Option<u32>,
 }
 
-/// What is outstanding, and when it was sent.
+/// Outstanding data, and when it was sent.
 #[derive(Debug, Default)]
 pub struct RoundTrips(VecDeque<Sent>);
 
 impl RoundTrips {
-    /// New data up to `end`.
+    /// New data up to `end` was sent.
     pub fn sent(&mut self, end: u64, at: Time, timestamps: Option<Timestamps>) {
         let copied = Copied { at, timestamp: timestamps.map(|both| both.value) };
         self.0.push_back(Sent { end, first: copied, last: copied, copies: 1 });
@@ -41,8 +41,8 @@ impl RoundTrips {
         }
     }
 
-    /// Everything below `una` is acknowledged. Returns when the sender takes it that the first of it was sent: of a
-    /// segment that was sent more than once, timestamps must tell which copy the ACK answers (RFC 7323 §4, Karn).
+    /// Everything below `una` is acknowledged. Returns when the first of it was sent, as far as the sender can tell:
+    /// if it was sent more than once, timestamps must show which copy the ACK answers (RFC 7323 §4, Karn).
     pub fn acknowledged(&mut self, una: u64, timestamps: Option<Timestamps>) -> Option<Time> {
         let done = self.0.partition_point(|sent| sent.end <= una);
         let first = self.0.drain(..done).next()?;

@@ -97,7 +97,7 @@ fn key_and_value(text: &str) -> Result<(String, f64), String> {
     Ok((key.trim().to_owned(), number))
 }
 
-/// As `airtcpd cc load` takes them.
+/// Parameters as `airtcpd cc load` takes them.
 fn params_text(params: &BTreeMap<&str, f64>) -> String {
     let pairs: Vec<_> = params.iter().map(|(name, value)| format!("{name}={value}")).collect();
     pairs.join(" ")

@@ -1,4 +1,4 @@
-//! Columns as wide as what is in them; numbers stand at the right.
+//! A table with columns as wide as their contents. Numbers are aligned to the right.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! `airtcpd circuit key`, and how keys are read.
+//! `airtcpd circuit key`, and the reading of key files.
 
 use crate::input::BadInput;
 use airtcp_live::stack;
@@ -37,7 +37,7 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The key in a file, which nobody else can read.
+/// Reads the key from a file that nobody else may read or write.
 pub fn read(path: &Path) -> anyhow::Result<Key> {
     let name = path.display();
     let wrong = |why: String| BadInput(format!("--key-file {name}: {why}"));

@@ -1,4 +1,4 @@
-//! What a circuit is set to where data enters it.
+//! Options of the gateway where data enters a circuit.
 
 use crate::input::BadInput;
 use airtcp_proto::circuit::{Compression, Config};

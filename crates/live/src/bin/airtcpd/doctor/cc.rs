@@ -94,7 +94,7 @@ fn loads(controller: &'static Controller) -> Check {
     }
 }
 
-/// What this network namespace lacks for it, and the cure.
+/// What this network namespace lacks for `controller`, and the cure.
 fn needs(controller: &Controller) -> Option<(String, String)> {
     let unmet = controller.needs().into_iter().filter_map(|need| Some((need, need.unmet().ok()??)));
     let (lacks, cures): (Vec<_>, Vec<_>) =

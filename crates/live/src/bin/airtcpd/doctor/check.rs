@@ -1,4 +1,4 @@
-//! One thing that a host has or has not.
+//! Checks of what a host has.
 
 use serde::Serialize;
 
@@ -6,7 +6,7 @@ use serde::Serialize;
 #[serde(rename_all = "lowercase")]
 pub enum Health {
     Ok,
-    /// It works, not as well as it could, or could not be tried.
+    /// It works, but not as well as it could, or it could not be tried.
     Limited,
     Missing,
 }
@@ -16,15 +16,15 @@ pub struct Check {
     pub what: String,
     pub verdict: Health,
     pub found: String,
-    /// What it matters for.
+    /// What it is needed for.
     pub why: &'static str,
-    /// Empty where nothing is to be done.
+    /// Empty if there is nothing to do.
     pub cure: String,
-    /// Without it, the command does not work.
+    /// The command does not work without it.
     pub is_needed: bool,
 }
 
-/// What belongs to one command.
+/// The checks for one command.
 pub struct Section {
     pub name: &'static str,
     pub checks: Vec<Check>,
@@ -50,7 +50,7 @@ impl Check {
         Check { verdict: Health::Missing, cure: cure.to_owned(), ..Check::ok(what, why, found) }
     }
 
-    /// What came of trying.
+    /// The result of a trial.
     pub fn tried(what: &str, why: &'static str, done: Result<String, String>, cure: &str) -> Check {
         match done {
             Ok(found) => Check::ok(what, why, found),
@@ -62,7 +62,7 @@ impl Check {
         Check { is_needed: true, ..self }
     }
 
-    /// What to print below it.
+    /// Lines to print below the check.
     pub fn advice(&self) -> Vec<(&'static str, &str)> {
         match self.verdict {
             Health::Ok => vec![],
@@ -71,12 +71,12 @@ impl Check {
     }
 }
 
-/// Words for an error that have no line breaks.
+/// An error's text without line breaks.
 pub fn words(error: impl ToString) -> String {
     error.to_string().split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Where a program is, by the PATH.
+/// Finds a program in the PATH.
 pub fn program(name: &str) -> Option<std::path::PathBuf> {
     let path = std::env::var_os("PATH")?;
     std::env::split_paths(&path).map(|folder| folder.join(name)).find(|file| file.is_file())

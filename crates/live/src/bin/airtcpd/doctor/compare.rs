@@ -1,4 +1,4 @@
-//! What `airtcp compare --on linux` uses beside all else.
+//! What `airtcp compare --on linux` uses besides.
 
 use super::check::{Check, Section, program, words};
 use airtcp_kernel::cc;

@@ -29,8 +29,8 @@ fn veth(namespace: &Namespace) -> Check {
     Check::tried("veth, AF_PACKET", "the emulator's interfaces", done, cure).needed()
 }
 
-/// The emulator has itself woken [`SPIN`] before a packet is due: what the kernel is later than that, the packet is, once
-/// each way.
+/// The emulator asks to be woken [`SPIN`] before a packet is due. Lateness beyond that delays the packet, once in
+/// each direction.
 fn timer(lateness: &Lateness) -> Check {
     let Lateness { median, p99 } = lateness;
     let rtt = Dur(20 * p99.saturating_sub(SPIN).0).max(Dur::from_millis(1));

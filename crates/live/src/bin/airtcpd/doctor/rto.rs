@@ -44,7 +44,7 @@ fn sockops(root: &Path) -> Check {
         .needed()
 }
 
-/// A cgroup, gone when dropped.
+/// A cgroup, removed when dropped.
 struct Folder(PathBuf);
 
 impl Folder {

@@ -8,11 +8,11 @@ const ASKED: Dur = Dur::from_millis(1);
 
 pub struct Lateness {
     pub median: Dur,
-    /// Of the latest in a hundred.
+    /// The 99th percentile.
     pub p99: Dur,
 }
 
-/// Sleeps a few hundred times for 1 ms, with the timer slack that the emulator has.
+/// Sleeps a few hundred times for 1 ms, with the emulator's timer slack.
 pub fn lateness() -> Lateness {
     let thread = std::thread::spawn(|| {
         let _ = nix::sys::prctl::set_timerslack(1);

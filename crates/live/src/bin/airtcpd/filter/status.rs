@@ -84,7 +84,7 @@ fn show(filter: &Installed, with_flows: bool) -> Result<(), FilterError> {
     Ok(())
 }
 
-/// Those with which most was done first.
+/// Sorts flows by what was done to them, the most affected first.
 fn by_activity(mut flows: Vec<FlowRecord>) -> Vec<FlowRecord> {
     let key = |flow: &FlowRecord| (flow.acks_held + flow.data_dropped, flow.acks_passed);
     flows.sort_by(|a, b| {

@@ -38,10 +38,10 @@ pub fn run(options: &Options, scenario: &Scenario, ends: [&str; 2]) -> anyhow::R
     Ok(ExitCode::SUCCESS)
 }
 
-/// Has whoever started this process asked for that, as nohup does?
+/// Returns whether SIGHUP was ignored when this process started, as nohup does. Ignores it from now on.
 #[allow(unsafe_code, reason = "signal(2), to hear what was set before")]
 fn outlives_terminal() -> nix::Result<bool> {
-    // SAFETY: what is set is no function.
+    // SAFETY: no handler function is installed.
     let before = unsafe { signal(Signal::SIGHUP, SigHandler::SigIgn)? };
     Ok(matches!(before, SigHandler::SigIgn))
 }

@@ -1,4 +1,4 @@
-//! The path, run between two devices as the options have it.
+//! Runs the path between two devices, as the options say.
 
 use super::Options;
 use crate::input::BadInput;
@@ -20,7 +20,7 @@ pub struct Emulation {
     names: [String; 2],
     seed: u64,
     duration: Option<Dur>,
-    /// How long what is under way may take to arrive after the end.
+    /// How long packets under way may take to arrive after the end.
     drain: Dur,
     /// Time between two lines of counters.
     every: Option<Dur>,
@@ -34,8 +34,8 @@ enum ReportTo {
 }
 
 impl Emulation {
-    /// `interface` is what a capture calls the first port, `names` those of the two ways. Files are opened here, for later
-    /// there may be no right to.
+    /// `interface` is the name of the first port in a capture, and `names` are those of the two directions. Files are
+    /// opened here, because the right to open them may be gone later.
     pub fn new(
         options: &Options,
         scenario: &Scenario,
@@ -65,10 +65,10 @@ impl Emulation {
         })
     }
 
-    /// Runs until `stop` is set or the duration over, and tells the final counters. The scenario begins now.
+    /// Runs the scenario from now until `stop` is set or the duration is over, and reports the final counters.
     ///
     /// # Errors
-    /// A device's that is gone, or a file's.
+    /// A device is gone, or a file cannot be written.
     pub fn run(self, devices: &mut [impl PacketDevice; 2], stop: &AtomicBool) -> anyhow::Result<()> {
         let clock = Clock::start();
         let epoch = clock.look().epoch();
@@ -94,7 +94,7 @@ impl Emulation {
 impl ReportTo {
     fn tell(self, report: &Report) -> io::Result<()> {
         match self {
-            // Whoever listened may have gone, as a terminal has at SIGHUP.
+            // The terminal may have gone, as at SIGHUP.
             ReportTo::Stderr => io::stderr().write_all(report.to_string().as_bytes()).or(Ok(())),
             ReportTo::Json(mut file) => {
                 report.warnings().iter().for_each(|warning| warn!("airtcpd: {warning}"));
@@ -104,7 +104,7 @@ impl ReportTo {
     }
 }
 
-/// Has the kernel wake this thread in time, if it may.
+/// Makes the kernel wake this thread in time, if it may.
 pub fn be_punctual() {
     if !be_on_time() {
         warn!(
@@ -113,17 +113,17 @@ pub fn be_punctual() {
     }
 }
 
-/// One line that is written anew, or, where nobody looks on, a line each time.
+/// Prints a line of counters, on a terminal over the previous one.
 fn show(line: &str) {
     let mut stderr = io::stderr().lock();
-    // Whoever listened may have gone; the path stays.
+    // The reader may have gone; the path stays.
     let _ = match stderr.is_terminal() {
         true => write!(stderr, "\r{line}\x1b[K"),
         false => writeln!(stderr, "{line}"),
     };
 }
 
-/// A command behind the path has the terminal for itself.
+/// Time between two lines of counters. A command behind the path has the terminal to itself.
 fn every(options: &Options) -> Option<Dur> {
     let default = if options.shell { Dur::ZERO } else { Dur::from_secs(1) };
     options.every.or(Some(default)).filter(|&every| every > Dur::ZERO && !options.quiet)

@@ -35,7 +35,7 @@ and net.ipv4.tcp_early_demux is 0 meanwhile. Urgent data is passed on as ordinar
 SIGTERM, SIGINT or SIGHUP stops it: new connections bypass it, open ones may continue for --drain. A second signal stops
 it at once, with a RST to all.";
 
-/// Unless told otherwise.
+/// Default of --connections.
 const MOST_CONNECTIONS: usize = 10_000;
 
 /// Run a proxy until a signal ends it
@@ -217,7 +217,7 @@ impl From<Clients> for Side {
     }
 }
 
-/// It becomes part of a rule of nft.
+/// The name becomes part of an nft rule.
 fn interface(text: &str) -> Result<String, String> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "._-@:".contains(c);
     match (1..=15).contains(&text.len()) && text.chars().all(is_plain) {
