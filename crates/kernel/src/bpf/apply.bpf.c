@@ -8,8 +8,9 @@ char LICENSE[] SEC("license") = "GPL";
 
 const volatile char name[16] = "";
 
-/* When a connection is established and its controller is about to begin. Before the SYN it would begin at once, and a route's
- * would then take its place and its state, without a beginning of its own. Who calls setsockopt later has its way. */
+/* Called when a connection is established, and its controller is about to begin. Before the SYN, the controller
+ * would begin at once, and a route's controller would then take its place and its state without beginning
+ * itself. A program that calls setsockopt later gets its choice. */
 SEC("sockops")
 int apply(struct bpf_sock_ops *ops)
 {

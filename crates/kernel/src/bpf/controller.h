@@ -1,16 +1,17 @@
 /* What every congestion control of cc/ needs of the kernel and of its loader (src/cc).
  *
- * A controller is two files: cc/NAME.h, its arithmetic as plain C, which the host's compiler takes, too; and cc/NAME.bpf.c,
- * which binds that to the kernel by cc/hooks.h, or by hooks of its own. NAME is what the kernel calls it: the scheme's name,
- * with `_` for `-`. The loader finds in the object, by its type information:
+ * A controller is two files: cc/NAME.h, its arithmetic in plain C, which the host's compiler accepts, too; and
+ * cc/NAME.bpf.c, which binds it to the kernel by cc/hooks.h or by hooks of its own. NAME is its name in the
+ * kernel: the scheme's name with `_` for `-`. By the object's type information, the loader finds
  *
- * - one map `SEC(".struct_ops.link") struct tcp_congestion_ops`, with `.flags = TCP_CONG_NON_RESTRICTED`. The loader sets
- *   its `.name`;
- * - if there are parameters, `struct NAME_params params;`, the only variable that is not `const`. All members are __u32 and
- *   are called PARAM_qN: the parameter PARAM of the Rust controller in airtcp-proto's registry, times 2^N, rounded to
- *   nearest. Name, default, bounds and meaning are the registry's alone; its upper bound times 2^N has to fit. The loader
- *   sets all of them before it loads, and one by one later, while sockets read: one that reads two members may see one
- *   old and one new. They are in .bss, which programs address directly, without a look-up;
+ * - one map `SEC(".struct_ops.link") struct tcp_congestion_ops`, with `.flags = TCP_CONG_NON_RESTRICTED`. The
+ *   loader sets its `.name`;
+ * - if there are parameters, `struct NAME_params params;`, the only variable that is not `const`. All members
+ *   are __u32 and are called PARAM_qN: the parameter PARAM of the Rust controller in airtcp-proto's registry,
+ *   times 2^N, rounded to nearest. Only the registry has name, default, bounds and meaning; the upper bound
+ *   times 2^N must fit. The loader sets all of them before it loads, and single ones later while sockets read:
+ *   a socket that reads two members may see one old and one new. They are in .bss, which programs address
+ *   directly, without a look-up;
  * - the map `counters` that is defined here. */
 #ifndef AIRTCP_CONTROLLER_H
 #define AIRTCP_CONTROLLER_H
@@ -28,7 +29,8 @@ struct {
 	__type(value, struct counters);
 } counters SEC(".maps");
 
-/* Counts one more of `what`, a member of struct counters. Atomically, as an interrupt may count on the same CPU. */
+/* Counts one more of `what`, a member of struct counters. Atomically, because an interrupt may count on the
+ * same CPU. */
 #define COUNT(what)                                                      \
 	do {                                                                 \
 		__u32 zero_ = 0;                                                 \
@@ -37,8 +39,8 @@ struct {
 			__sync_fetch_and_add(&counters_->what, 1);                   \
 	} while (0)
 
-/* First in `init`. A socket that comes from bbr still paces by bbr's last rate. One whose application has set a rate
- * (SO_MAX_PACING_RATE) goes on pacing. */
+/* To be called first in `init`. A socket that comes from bbr still paces by bbr's last rate. If the application
+ * has set a rate (SO_MAX_PACING_RATE), the socket goes on pacing. */
 static __always_inline void begin_socket(struct sock *sk)
 {
 	if (sk->sk_max_pacing_rate == ~0UL)
@@ -47,7 +49,7 @@ static __always_inline void begin_socket(struct sock *sk)
 	COUNT(sockets_opened);
 }
 
-/* In `release`, of a socket that has begun. */
+/* To be called in `release`, for a socket that has begun. */
 static __always_inline void end_socket(struct sock *sk)
 {
 	COUNT(sockets_closed);

@@ -1,5 +1,5 @@
-/* TCP packet control (paper 001) at a base station, on its interface to the fixed hosts: `data` sees what comes in there,
- * `acks` what goes out. */
+/* TCP packet control (paper 001) at a base station, on its interface to the fixed hosts: `data` sees what comes
+ * in there, `acks` what goes out. */
 #include "kernel.h"
 #include "filter/answer.h"
 #include "filter/intf.h"
@@ -8,12 +8,12 @@
 
 char LICENSE[] SEC("license") = "GPL";
 
-/* What follows decides. */
+/* The next program decides. */
 #define NEXT (-1)
 #define SHOT 2
 
-/* Flows that somebody says are there. Only when the mobile host has acknowledged some of what was seen does a flow move
- * to `flows`: whoever makes up flows crowds out nothing but what else is not understood yet. */
+/* Flows that may exist. Only when the mobile host has acknowledged some of the data that was seen does a flow
+ * move to `flows`. So forged flows displace only other flows that are not understood yet. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 4096);
@@ -60,7 +60,7 @@ static __always_inline void forget(const struct key *key)
 	bpf_map_delete_elem(&strangers, key);
 }
 
-/* Only the fixed host's data makes a flow known, wherever in its life that is. */
+/* Only the fixed host's data makes a flow known, at any point of the flow's life. */
 static __always_inline void meet(struct packet *packet, enum way way, __u64 now_ns)
 {
 	struct flow flow = { .seen_ns = now_ns };

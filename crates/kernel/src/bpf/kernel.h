@@ -1,5 +1,5 @@
-/* The kernel's types, as far as the programs need them. Relocated when they are loaded (CO-RE), so that one object runs on
- * kernels whose structs are laid out otherwise: only the names count here. */
+/* The kernel's types, as far as the programs need them. They are relocated at loading (CO-RE), so that one
+ * object runs on kernels with other layouts: only the names matter. */
 #ifndef AIRTCP_KERNEL_H
 #define AIRTCP_KERNEL_H
 
@@ -143,7 +143,7 @@ extern void tcp_cong_avoid_ai(struct tcp_sock *tp, __u32 w, __u32 acked) __ksym;
 #define TCP_ECN_OK (1 << 0)
 #define TCP_ECN_QUEUE_CWR (1 << 1)
 
-/* May be a network namespace's default, and be chosen without CAP_NET_ADMIN. */
+/* A controller with this flag may be a network namespace's default, and be chosen without CAP_NET_ADMIN. */
 #define TCP_CONG_NON_RESTRICTED (1 << 0)
 
 static __always_inline struct tcp_sock *tcp_sk(struct sock *sk)
@@ -156,8 +156,8 @@ static __always_inline struct inet_connection_sock *inet_csk(struct sock *sk)
 	return (struct inet_connection_sock *)sk;
 }
 
-/* Has the window, and not the application or the receiver, been what limits? As the kernel's own function, which programs
- * cannot call: in slow start while half of the window is used. */
+/* Returns whether the window has been the limit, rather than the application or the receiver. Equals the
+ * kernel's own function, which programs cannot call: in slow start, half of the window must have been used. */
 static __always_inline int is_cwnd_limited(struct tcp_sock *tp)
 {
 	if (BPF_CORE_READ_BITFIELD(tp, is_cwnd_limited))

@@ -1,4 +1,4 @@
-/* Reno by the kernel's own functions: whether it can be registered tells whether this kernel takes congestion controls. */
+/* Reno made of the kernel's own functions. If it can be registered, this kernel takes congestion controls. */
 #include "kernel.h"
 
 char LICENSE[] SEC("license") = "GPL";

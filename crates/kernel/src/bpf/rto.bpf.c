@@ -1,7 +1,8 @@
 /* The retransmission timer of the connections of a cgroup.
  *
- * The kernel computes RTO = min(SRTT + max(RTO_MIN, 4·RTTVAR), RTO_MAX). Where RTO_MIN is two minutes (a sysctl of the
- * network namespace, taken over as a socket is made), RTO_MAX alone decides, and that may change with each round trip. */
+ * The kernel computes RTO = min(SRTT + max(RTO_MIN, 4·RTTVAR), RTO_MAX). If RTO_MIN is two minutes (a sysctl of
+ * the network namespace, copied when a socket is made), RTO_MAX alone decides, and that may change with each
+ * round trip. */
 #include "kernel.h"
 #include <stdbool.h>
 
@@ -14,26 +15,26 @@ char LICENSE[] SEC("license") = "GPL";
 
 /* Set before the programs are loaded; `RtoRule` in rto/rule.rs explains them. */
 const volatile __u32 factor_thousandths = 0; /* 0: the kernel's own 4, above `floor_us` */
-const volatile __u32 floor_us = 0; /* 0: what the namespace has */
+const volatile __u32 floor_us = 0; /* 0: the namespace's */
 const volatile __u32 min_ms = 1000;
 const volatile __u32 max_ms = 120000;
 const volatile bool backoff = true;
 
-/* RTO_MIN of the sockets that were made with the rule's sysctls, at the least. 0: it needs none. */
+/* Least RTO_MIN of sockets that were made with the rule's sysctls. 0: the rule needs none. */
 const volatile __u32 needed_min_us = 0;
 
-/* The cookie of the network namespace whose sysctls the rule needs. 0: it needs none, or every one has them. */
+/* Cookie of the network namespace whose sysctls the rule needs. 0: it needs none, or every namespace has them. */
 const volatile __u64 ruled_namespace = 0;
 
-/* SO_MARK of the sockets that the rule is for. 0: it is for all. */
+/* SO_MARK of the sockets that the rule applies to. 0: it applies to all. */
 const volatile __u32 ruled_mark = 0;
 
-/* What RTO_MIN and RTO_MAX are in that namespace without the rule. */
+/* RTO_MIN and RTO_MAX in that namespace without the rule. */
 const volatile __u32 stock_min_us = 200000;
 const volatile __u32 stock_max_ms = 120000;
 
-/* With a short RTO_MAX the kernel gives a connection up after some fifteen of them. This is what tcp_retries2 = 15 comes
- * to with the stock timer. */
+/* With a short RTO_MAX, the kernel gives a connection up after some fifteen of them. With the stock timer and
+ * tcp_retries2 = 15, it does so after this time. */
 #define PATIENCE_MS 924600
 #define LONGEST_MS 120000
 
@@ -47,15 +48,15 @@ struct {
 	__type(value, __u64);
 } counters SEC(".maps");
 
-/* RFC 6298 §2, of one sample a round trip: the kernel's own mdev is of each ACK, and its last reading says little of a round
- * trip whose delay varies. */
+/* RFC 6298 §2, with one sample per round trip. The kernel's own mdev has one per ACK, and its last reading says
+ * little about a round trip whose delay varies. */
 struct estimate {
-	__u32 srtt_us_eighths; /* 0: nothing was measured */
+	__u32 srtt_us_eighths; /* 0 before the first measurement */
 	__u32 rttvar_us_quarters;
 };
 
-/* The sockets under the rule, and what listeners of theirs accept: the programs of a cgroup run before those of its
- * ancestors. */
+/* The sockets under the rule, and those that their listeners accept. `guard` finds them here, because the
+ * programs of a cgroup run before those of its ancestors. */
 struct {
 	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
 	__uint(map_flags, BPF_F_NO_PREALLOC | BPF_F_CLONE);
@@ -131,8 +132,8 @@ static __always_inline void back_off(struct bpf_sock_ops *ops)
 		limit_rto(ops, 2 * (__u64)rto_ms);
 }
 
-/* RFC 6298 §5: a new measurement ends the back-off. The kernel reports one once a window, which is late where more of it
- * is lost: it has cleared `icsk_backoff` by the next retransmission. */
+/* RFC 6298 §5: a new measurement ends the back-off. The kernel reports one per window, which is late if more of
+ * the window is lost. By the next retransmission, it has cleared `icsk_backoff`. */
 static __always_inline void follow_after_back_off(struct bpf_sock_ops *ops)
 {
 	struct tcp_sock *tp = tcp_sock_of(ops);
@@ -153,8 +154,8 @@ static __always_inline bool gives_up_early(void)
 	return !backoff || max_ms < LONGEST_MS;
 }
 
-/* While retransmissions go unanswered. At other times TCP_USER_TIMEOUT would cut keepalive short, and end connections whose
- * receiver keeps its window closed and answers (RFC 9293 §3.8.6.1). */
+/* Only while retransmissions go unanswered. At other times TCP_USER_TIMEOUT would cut keepalive short, and end
+ * connections whose receiver keeps its window closed but answers (RFC 9293 §3.8.6.1). */
 static __always_inline void be_patient(void *socket)
 {
 	if (gives_up_early())
@@ -190,7 +191,7 @@ static __always_inline bool is_established_by(const struct bpf_sock_ops *ops)
 	return ops->op == BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB || ops->op == BPF_SOCK_OPS_ACTIVE_ESTABLISHED_CB;
 }
 
-/* Is the socket, or the listener that has accepted it, older than the rule's sysctls? */
+/* Returns whether the socket, or the listener that has accepted it, is older than the rule's sysctls. */
 static __always_inline bool is_early(struct bpf_sock_ops *ops)
 {
 	__u32 min_us = 0;
@@ -267,9 +268,10 @@ int guard(struct bpf_sock_ops *ops)
 	return 1;
 }
 
-/* Gives a socket of the rule back what it would have without it: whoever reads the link's file does so for all of their
- * network namespace. The kernel's RTTVAR has started from RTO_MIN. It does not rise with it, and falls by a quarter a round trip:
- * under a factor RTO_MAX is all that keeps the RTO of an open connection from two minutes, and stays. */
+/* Gives a socket of the rule back what it would have without it. Reading the link's file does so for all
+ * sockets of the reader's network namespace. The kernel's RTTVAR has started from RTO_MIN. It does not rise
+ * with RTO_MIN, and falls by a quarter per round trip. Under a factor, RTO_MAX alone keeps the RTO of an open
+ * connection from two minutes, and therefore stays. */
 SEC("iter/tcp")
 int release(struct bpf_iter__tcp *ctx)
 {

@@ -1,18 +1,18 @@
-/* The hooks of struct tcp_congestion_ops for Concord: cwnd and the pace are its own, in recovery, too (cong_control, as it
- * is since Linux 6.10).
+/* The hooks of struct tcp_congestion_ops for Concord, which sets cwnd and the pacing rate itself, in recovery,
+ * too (cong_control, as it is since Linux 6.10).
  *
- * In what the kernel tells differently from the simulator's sender:
+ * What the kernel reports differently from the simulator's sender:
  *
- * - A loss is none of the controller's business until the ACK that reports it: ssthresh stays infinite, so that the kernel
- *   has nothing to lower cwnd to. What earlier connections have left there (tcp_metrics) is not heeded.
- * - ECN-Echo is answered once a window. As the kernel takes each recovery for a reduction, and tells the receiver so (CWR),
- *   which would silence ECN-Echo, that is withdrawn where there was none.
- * - After a timeout that ssthresh is not asked for, the window alone is reduced.
- * - Idleness is told by CA_EVENT_TX_START, as the kernel reduces no window for it where there is cong_control;
- *   net.ipv4.tcp_slow_start_after_idle is not heeded.
+ * - A loss does not concern the controller before the ACK that reports it: ssthresh stays infinite, so that the
+ *   kernel has nothing to lower cwnd to. What earlier connections have left there (tcp_metrics) is ignored.
+ * - ECN-Echo is answered once per window. The kernel takes each recovery for a reduction, and tells the
+ *   receiver so (CWR), which would silence ECN-Echo. If there was no reduction, that is withdrawn.
+ * - After a timeout for which ssthresh is not asked, only the window is reduced.
+ * - CA_EVENT_TX_START reports idleness, because the kernel reduces no window for it if there is cong_control;
+ *   net.ipv4.tcp_slow_start_after_idle is ignored.
  *
- * A connection's state is larger than what a socket has room for. It is kept beside it, and goes with it. Where there is no
- * memory for it, the window stays as it is until there is. */
+ * A connection's state is larger than the room in a socket. It is kept beside the socket, and goes with it.
+ * While there is no memory for it, the window stays as it is. */
 #include "controller.h"
 #include "cc/concord.h"
 
@@ -29,21 +29,21 @@ struct {
 	__type(value, struct concord);
 } connections SEC(".maps");
 
-/* In the socket. */
+/* Kept in the socket. */
 struct state {
 	/* As of the last ACK. */
 	__u32 delivered;
 	__u32 lost;
-	/* SND.NXT when ECN-Echo was answered to. */
+	/* SND.NXT when ECN-Echo was last answered. */
 	__u32 echo_answered_until;
 	__u8 is_begun : 1;
 	/* This ACK carries ECN-Echo. */
 	__u8 is_echoed : 1;
-	/* Nothing that was sent since ECN-Echo was answered has been acknowledged. */
+	/* Nothing that was sent since that answer has been acknowledged. */
 	__u8 is_echo_answered : 1;
 	/* The receiver was owed a CWR before the kernel asked for ssthresh. */
 	__u8 owed_cwr : 1;
-	/* The kernel has asked for ssthresh, and taken it for a reduction. */
+	/* The kernel has asked for ssthresh, and taken that for a reduction. */
 	__u8 is_asked : 1;
 	/* CA_EVENT_LOSS has reported the timeout. */
 	__u8 is_timeout_told : 1;
@@ -56,7 +56,7 @@ static __always_inline struct state *state_of(struct sock *sk)
 	return (struct state *)inet_csk(sk)->icsk_ca_priv;
 }
 
-/* NULL where there was no memory for it. */
+/* NULL if there was no memory for it. */
 static __always_inline struct concord *concord_of(struct sock *sk)
 {
 	return bpf_sk_storage_get(&connections, sk, NULL, 0);
@@ -93,7 +93,7 @@ static __always_inline void count(struct concord_counts *decided)
 	*decided = (struct concord_counts){};
 }
 
-/* What the controller has made of an event. */
+/* Gives the socket what the controller has made of an event. */
 static __always_inline void apply(struct sock *sk, struct concord *concord)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
@@ -170,7 +170,7 @@ void BPF_PROG(release, struct sock *sk)
 {
 	if (!state_of(sk)->is_begun)
 		return;
-	/* Another controller would be paced by our last rate. */
+	/* Another controller would be paced at our last rate. */
 	if (sk->sk_pacing_status == SK_PACING_NEEDED && sk->sk_max_pacing_rate == ~0UL)
 		sk->sk_pacing_status = SK_PACING_NONE;
 	sk->sk_pacing_rate = sk->sk_max_pacing_rate;

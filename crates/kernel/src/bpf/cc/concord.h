@@ -1,23 +1,23 @@
-/* Concord, as crates/proto/src/cc/concord has it, whose files these are named like: what it does, and why, stands there. It
- * is no `avoidance`, as its window and its pace are the kernel's at all times, in recovery, too. */
+/* Concord, as in crates/proto/src/cc/concord. Its files there have the same names, and explain what it does and
+ * why. It is no `avoidance`, because it sets the window and the pacing rate at all times, in recovery, too. */
 #ifndef AIRTCP_CONCORD_H
 #define AIRTCP_CONCORD_H
 
 #include "concord/start.h"
 
-/* Assumed before the first measurement, for the pace alone. */
+/* Assumed before the first measurement, only for the pacing rate. */
 #define NOMINAL_RTT_US 1000
 
-/* What an ACK says, in packets and microseconds. */
+/* What an ACK reports, in packets and microseconds. */
 struct concord_ack {
 	__u64 now_us;
 	__u32 delivered;
-	/* Since the ACK before. */
+	/* Since the previous ACK. */
 	__u32 lost;
-	/* Over the connection's life: until now, and until the latest of what is acknowledged was sent, if `is_sample`. */
+	/* Over the connection's life: until now, and, if `is_sample`, until the latest packet acknowledged was sent. */
 	__u32 total_delivered;
 	__u32 prior_delivered;
-	/* 0: none measured. */
+	/* 0 if none was measured. */
 	__u32 rtt_us;
 	__u32 srtt_us;
 	__u8 is_sample;
@@ -51,7 +51,7 @@ static inline void bound_window(struct concord *self)
 	self->phase.window_q32 = smaller(larger(self->phase.window_q32, least_q32), WINDOW_MAX_Q32);
 }
 
-/* Books an ACK's losses where they tell something. */
+/* Books an ACK's losses if they are evidence for or against corruption. */
 static inline void book(struct concord *self, const struct concord_params *params, const struct news *news)
 {
 	__u64 low_q32 = self->low_water_q32;
@@ -109,11 +109,11 @@ static inline void end_round(struct concord *self, const struct concord_params *
 	if (queue_us_q20 > threshold_us_q20(self, params))
 		self->tests.last_queue_us = now_us;
 	advance(self, params, &round, queue_us_q20, now_us);
-	/* More lost than delivered: whatever the cause, so much is of no use to anybody. */
+	/* More was lost than delivered: whatever the cause, sending so much is of no use to anybody. */
 	if (round.lost > larger(round.delivered, LEAST_WINDOW_Q32 >> 32)) {
 		__u64 left_q32 = smaller(self->phase.window_q32, (__u64)round.delivered << 32);
 
-		/* A hand-over loses a round once; growth heads back to what CUBIC would have left. */
+		/* A handover loses a round once; growth heads back to what CUBIC would have left. */
 		self->goal_q32 = larger(left_q32, beta_of(self->phase.window_q32));
 		self->phase.window_q32 = left_q32;
 	}
@@ -149,20 +149,20 @@ static inline void concord_ack(struct concord *self, const struct concord_params
 	bound_window(self);
 }
 
-/* ECN-Echo, once a window. */
+/* Answers ECN-Echo, once per window. */
 static inline void concord_ecn(struct concord *self, const struct concord_params *params, __u64 now_us)
 {
 	answer_ecn(self, params, now_us);
 	bound_window(self);
 }
 
-/* A loss: what is proved spurious from now on is not the timeout before. */
+/* A loss: whatever proves spurious from now on is not the timeout before it. */
 static inline void concord_loss(struct concord *self)
 {
 	self->has_before = 0;
 }
 
-/* A timeout, after which `left` may be in flight: from there to what CUBIC would leave. */
+/* A timeout, after which `left` packets may be in flight. Growth heads from there to what CUBIC would leave. */
 static inline void concord_timeout(struct concord *self, __u32 left, int is_repeated)
 {
 	__u64 until_q32 = beta_of(self->phase.window_q32);
@@ -179,7 +179,7 @@ static inline void concord_timeout(struct concord *self, __u32 left, int is_repe
 	bound_window(self);
 }
 
-/* The last loss or timeout was none. */
+/* The last loss or timeout was spurious. */
 static inline void concord_undo(struct concord *self)
 {
 	if (self->has_before)
@@ -187,7 +187,7 @@ static inline void concord_undo(struct concord *self)
 	self->has_before = 0;
 }
 
-/* RFC 2861 §3.1: half of the window for each RTO of idleness, down to the restart window. */
+/* RFC 2861 §3.1: halves the window for each RTO of idleness, down to the restart window. */
 static inline void concord_restart(struct concord *self, __u64 rtos)
 {
 	__u64 least_q32 = smaller(self->phase.window_q32, INITIAL_WINDOW_Q32);
@@ -196,7 +196,7 @@ static inline void concord_restart(struct concord *self, __u64 rtos)
 	self->phase.window_q32 = larger(self->phase.window_q32 >> smaller(rtos, 63), least_q32);
 }
 
-/* Bytes a second. */
+/* In bytes per second. */
 static inline __u64 concord_pace(const struct concord *self, __u32 mss)
 {
 	__u64 gain_q1 = self->phase.is == IN_START ? 4 : self->phase.is == IN_LOOK ? 2 : 3;

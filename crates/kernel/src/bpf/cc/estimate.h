@@ -1,16 +1,17 @@
-/* What the controllers that estimate a bandwidth share. */
+/* Shared by the controllers that estimate a bandwidth. */
 #ifndef AIRTCP_ESTIMATE_H
 #define AIRTCP_ESTIMATE_H
 
 #include "avoidance.h"
 
-/* Bytes a second; no kernel sends faster. Times RTTmin of at most 2^27 us, or 2^8 for the fraction and 2^19 for the filter's
- * coefficients, it fits in 64 bits. */
+/* In bytes per second; no kernel sends faster. Times RTTmin of at most 2^27 us, or 2^8 for the fraction and
+ * 2^19 for the filter's coefficients, it fits in 64 bits. */
 #define RATE_MAX (1ULL << 36)
 #define RTT_MAX_US (1U << 27)
 
-/* AckedCount (Mascolo et al., MobiCom 2001, §2.3): how many bytes have arrived since the ACK before. A duplicate
- * ACK stands for one segment, which the cumulative ACK that follows does not count again. `accounted_for`: bytes of such segments. */
+/* AckedCount (Mascolo et al., MobiCom 2001, §2.3): bytes that have arrived since the previous ACK. A duplicate
+ * ACK stands for one segment, which the cumulative ACK that follows does not count again. `accounted_for` has
+ * the bytes of such segments. */
 static inline __u32 acked_count(__u32 *accounted_for, const struct ack *ack)
 {
 	__u32 counted;

@@ -1,28 +1,32 @@
-/* The hooks of struct tcp_congestion_ops for a controller that is an `avoidance`: what `Composed` of crates/proto/src/cc is to
- * the simulator's sender, this is to the kernel's. Included last by a program that has defined
+/* The hooks of struct tcp_congestion_ops for a controller that is an `avoidance`. They are to the kernel's
+ * sender what `Composed` of crates/proto/src/cc is to the simulator's. A program includes this file last, after
+ * it has defined
  *
- *   CONTROLLER  its name, of which CONTROLLER_avoidance and struct CONTROLLER are made;
- *   PARAMS      a pointer to its parameters, or NULL.
+ * - CONTROLLER, its name, from which CONTROLLER_avoidance and struct CONTROLLER are formed;
+ * - PARAMS, a pointer to its parameters, or NULL.
  *
- * In what the kernel tells differently from the simulator's sender:
+ * What the kernel reports differently from the simulator's sender:
  *
- * - One ACK calls pkts_acked, in_ack_event, ssthresh and set_state where it reports a loss or ECN-Echo, then cong_avoid.
- *   So what is measured with it is known when it is judged; the simulator's sender judges by the ACK before. (Before Linux
- *   6.15 in_ack_event came first: the RTT and what is delivered are as of the ACK before, so that a window update passes for a
- *   duplicate ACK, and a duplicate ACK is told with the next.)
- * - ssthresh is asked of a loss, of ECN-Echo and of a timeout, and not told which. ECN-Echo: in_ack_event has just told it,
- *   at the same tcp_mstamp. A timeout: CA_EVENT_LOSS follows, and asks again. If the host's own queue refuses a segment, the
- *   kernel asks, too: a loss as any other, as in the simulator.
- * - In recovery and after ECN-Echo the kernel lowers cwnd towards ssthresh (PRR) and sets it to that at last. To leave cwnd
- *   as it is, ssthresh has to be cwnd until then; at CA_EVENT_COMPLETE_CWR it becomes what the controller wants it to be.
- *   Until then PRR lets out what has arrived, so that losses would empty the path: min_tso_segs, asked before anything is
- *   sent, puts cwnd back.
- * - ECN-Echo while it recovers from a loss is not asked for, since the kernel has lowered cwnd for that. If the controller
- *   has not, in_ack_event does. And as the kernel tells the receiver at the same time that it has slowed down (CWR), which
- *   would silence ECN-Echo, that is withdrawn if it is not so. Such a recovery ends before the receiver has heard of the
- *   reduction: what it then still echoes is not answered again.
- * - For one round trip after ECN-Echo cwnd does not grow.
- * - A timeout within recovery is not asked for, either: set_state asks, by the window in which the loss happened. */
+ * - An ACK that reports a loss or ECN-Echo calls pkts_acked, in_ack_event, ssthresh and set_state, and then
+ *   cong_avoid. So what is measured with it is known when it is judged; the simulator's sender judges by the
+ *   previous ACK. (Before Linux 6.15, in_ack_event came first. The RTT and what is delivered are then as of the
+ *   previous ACK, so that a window update passes for a duplicate ACK, and a duplicate ACK is reported with the
+ *   next one.)
+ * - The kernel asks for ssthresh at a loss, at ECN-Echo and at a timeout, without saying which. At ECN-Echo,
+ *   in_ack_event has just reported it, at the same tcp_mstamp. At a timeout, CA_EVENT_LOSS follows, and asks
+ *   again. If the host's own queue refuses a segment, the kernel asks, too: this is a loss like any other, as
+ *   in the simulator.
+ * - In recovery and after ECN-Echo, the kernel lowers cwnd towards ssthresh (PRR), and finally sets it to
+ *   ssthresh. To leave cwnd as it is, ssthresh must equal cwnd until then; at CA_EVENT_COMPLETE_CWR it becomes
+ *   what the controller wants. Until then, PRR sends only as much as arrives, so that losses would empty the
+ *   path. So min_tso_segs, which is asked before anything is sent, restores cwnd.
+ * - The kernel does not ask about ECN-Echo while it recovers from a loss, because it has lowered cwnd for that.
+ *   If the controller has not, in_ack_event does. The kernel also tells the receiver that it has slowed down
+ *   (CWR), which would silence ECN-Echo. If that is not true, it is withdrawn. Such a recovery ends before the
+ *   receiver has heard of the reduction, and what it echoes until then is not answered again.
+ * - For one round trip after ECN-Echo, cwnd does not grow.
+ * - The kernel does not ask about a timeout within recovery, either: set_state asks, with the window in which
+ *   the loss happened. */
 #ifndef AIRTCP_HOOKS_H
 #define AIRTCP_HOOKS_H
 
@@ -32,53 +36,54 @@
 #define JOIN(a, b) JOIN_(a, b)
 #define AVOIDANCE JOIN(CONTROLLER, _avoidance)
 
-/* The kernel's own, net.ipv4.tcp_min_tso_segs. */
+/* The kernel's default, net.ipv4.tcp_min_tso_segs. */
 #define MIN_TSO_SEGS 2
 
-/* Room for what is sent until a segment that was lost three times has arrived. */
+/* Room for what is sent until a segment arrives that was lost three times. */
 #define SEND_BUFFER_WINDOWS 4
 
-/* In the socket. */
+/* Kept in the socket. */
 struct state {
 	/* As of the last ACK. */
 	__u32 una;
 	__u32 delivered;
-	/* cwnd, or what the kernel is lowering it to: in recovery, and after a timeout, its own is something else. */
+	/* cwnd, or what the kernel is lowering it to. In recovery and after a timeout, the kernel's own differs from
+	 * this. */
 	__u32 cwnd;
 	__u32 fraction_q32;
 	/* Segments that this ACK has acknowledged cumulatively. */
 	__u32 acked;
-	/* The last one measured, and the smallest; NO_RTT before the first one. */
+	/* The last measured RTT, and the smallest; NO_RTT before the first one. */
 	__u32 rtt_us;
 	__u32 min_rtt_us;
-	/* ssthresh before the last reduction; and what it is to be after it, 0: what it is. */
+	/* ssthresh before the last reduction, and what it is to be after it; 0 if it is that already. */
 	__u32 ssthresh_before;
 	__u32 ssthresh_after;
-	/* cwnd when the kernel asked last. */
+	/* cwnd when the kernel last asked for ssthresh. */
 	__u32 cwnd_before;
-	/* What belongs to either ssthresh, and to that cwnd, beside whole segments. */
+	/* Fractions of a segment that belong to either ssthresh, and to that cwnd. */
 	__u16 ssthresh_fraction_q16;
 	__u16 cwnd_fraction_before_q16;
-	/* SND.NXT when ECN-Echo was answered to. */
+	/* SND.NXT when ECN-Echo was last answered. */
 	__u32 echo_answered_until;
-	/* tcp_mstamp of the last ACK with ECN-Echo, the lower half. */
+	/* Lower half of tcp_mstamp at the last ACK, which tells whether `is_echoed` is about the current one. */
 	__u32 echoed_at;
-	/* `init` has run. Up to Linux 6.12 `release` is called where it has not: for a listener, after a failed connect. */
+	/* `init` has run. Up to Linux 6.12, `release` is called without it for a listener, and after a failed connect. */
 	__u8 is_begun : 1;
 	__u8 is_echoed : 1;
 	/* `rtt_us` is this ACK's. */
 	__u8 is_measured : 1;
-	/* Of what the kernel has asked for last: not yet counted; ssthresh was set; it is below cwnd. */
+	/* Of the kernel's last request for ssthresh: not yet counted; ssthresh was set; it is below cwnd. */
 	__u8 is_asked : 1;
 	__u8 is_answered : 1;
 	__u8 is_lower : 1;
-	/* The last ACK found the kernel lowering cwnd. */
+	/* The kernel was lowering cwnd at the last ACK. */
 	__u8 was_lowering : 1;
 	/* CA_EVENT_LOSS has reported the timeout. */
 	__u8 is_timeout_told : 1;
-	/* The receiver was owed a CWR before. */
+	/* The receiver was owed a CWR before that request. */
 	__u8 owed_cwr : 1;
-	/* Nothing that was sent since, and CWR with it, has been acknowledged. */
+	/* Nothing that was sent since ECN-Echo was answered, and CWR with it, has been acknowledged. */
 	__u8 is_echo_answered : 1;
 	__u8 cause : 2;
 	__u8 judgement : 2;
@@ -109,7 +114,7 @@ static __always_inline int has_ecn_echo(struct sock *sk)
 	return state->is_echoed && state->echoed_at == (__u32)tcp_sk(sk)->tcp_mstamp;
 }
 
-/* `segments`, which are ssthresh as the kernel has it or will have it, with what it cannot have. */
+/* `segments`, a present or future ssthresh of the kernel, with the fraction that the kernel cannot hold. */
 static __always_inline __u64 ssthresh_q16(struct sock *sk, __u32 segments)
 {
 	return ((__u64)segments << 16) + state_of(sk)->ssthresh_fraction_q16;
@@ -156,7 +161,7 @@ static __always_inline struct congestion congestion_of(struct sock *sk, enum cau
 	struct tcp_sock *tp = tcp_sk(sk);
 	struct congestion event = {
 		.cause = cause,
-		/* Behind a hole that stays open SACK lets what is outstanding grow beyond the window of the loss. */
+		/* Behind a hole that stays open, SACK lets the outstanding data grow beyond the window of the loss. */
 		.flight_size_q16 = smaller((__u64)tp->packets_out << 16, lossy_window_q16),
 		.mss = larger(tp->mss_cache, 1),
 		.rtt_us = state_of(sk)->rtt_us,
@@ -168,7 +173,7 @@ static __always_inline struct congestion congestion_of(struct sock *sk, enum cau
 	return event;
 }
 
-/* Asks the controller. The ssthresh that follows, in segments: what it answers, or what it was. */
+/* Asks the controller. Returns the ssthresh that follows, in segments: its answer, or the ssthresh before. */
 static __always_inline __u64 ask(struct sock *sk, const struct congestion *event, const struct window *window)
 {
 	struct state *state = state_of(sk);
@@ -190,7 +195,8 @@ static __always_inline __u64 ask(struct sock *sk, const struct congestion *event
 	return answer_q16;
 }
 
-/* After a loss or ECN-Echo: cwnd as it is to become, and as ssthresh until it has. It is never raised. */
+/* After a loss or ECN-Echo: returns what cwnd is to become, which is also ssthresh until then. cwnd is never
+ * raised. */
 static __always_inline __u32 reduce(struct sock *sk, enum cause cause)
 {
 	struct state *state = state_of(sk);
@@ -212,7 +218,7 @@ static __always_inline __u32 reduce(struct sock *sk, enum cause cause)
 	return window.cwnd;
 }
 
-/* The kernel is about to lower cwnd without need: that and ssthresh are to be as they are. */
+/* The kernel is about to lower cwnd without need: keeps cwnd and ssthresh. */
 static __always_inline __u32 leave(struct sock *sk)
 {
 	struct state *state = state_of(sk);
@@ -225,7 +231,7 @@ static __always_inline __u32 leave(struct sock *sk)
 	return window.cwnd;
 }
 
-/* After a timeout, cwnd having been `window` until then. */
+/* After a timeout, before which cwnd was `window`. */
 static __always_inline void time_out(struct sock *sk, const struct window *window, __u64 lossy_window_q16)
 {
 	struct state *state = state_of(sk);
@@ -245,7 +251,7 @@ static __always_inline void end_reduction(struct sock *sk)
 	state->ssthresh_after = 0;
 }
 
-/* The receiver is owed a CWR for a reduction only. */
+/* The receiver is owed a CWR only for a reduction. */
 static __always_inline void settle_cwr(struct sock *sk)
 {
 	struct state *state = state_of(sk);
@@ -279,8 +285,8 @@ static __always_inline void count_answer(struct sock *sk)
 		COUNT(reductions_avoided);
 }
 
-/* An ACK as the controller sees it. Without SACK the kernel counts a duplicate one after in_ack_event: it is then told with
- * the next. One that tells nothing new, such as of a second copy, is none here. */
+/* An ACK as the controller sees it. Without SACK, the kernel counts a duplicate ACK after in_ack_event, so that
+ * it is reported with the next one. An ACK with nothing new, such as of a second copy, is no duplicate here. */
 static __always_inline struct ack ack_of(struct sock *sk)
 {
 	struct state *state = state_of(sk);
@@ -322,7 +328,7 @@ static __always_inline void observe(struct sock *sk)
 		set_window(sk, &window);
 }
 
-/* ECN-Echo while it recovers from what the controller has not answered to. */
+/* ECN-Echo during recovery from something that the controller has not answered. */
 static __always_inline void answer_late(struct sock *sk)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
@@ -383,7 +389,7 @@ void BPF_PROG(in_ack_event, struct sock *sk, __u32 flags)
 	state->is_echoed = !!(flags & CA_ACK_ECE);
 	state->echoed_at = tp->tcp_mstamp;
 	observe(sk);
-	/* Recovery that ends with this ACK leaves it to ssthresh(). */
+	/* If this ACK ends recovery, ssthresh() answers. */
 	if (state->is_answered || phase < TCP_CA_Recovery || !is_before(tp->snd_una, tp->high_seq))
 		return;
 	if (state->is_echoed && !state->is_echo_answered)
@@ -413,7 +419,7 @@ void BPF_PROG(cwnd_event, struct sock *sk, enum tcp_ca_event event)
 
 	switch (event) {
 	case CA_EVENT_LOSS:
-		/* ssthresh() took it for a loss. */
+		/* ssthresh() took the timeout for a loss. */
 		set_cwnd_q16(&window, cwnd_before_q16(state));
 		window.ssthresh_q16 = ssthresh_q16(sk, state->ssthresh_before);
 		time_out(sk, &window, cwnd_before_q16(state));
@@ -437,7 +443,7 @@ static __always_inline void enter_loss(struct sock *sk)
 	struct tcp_sock *tp = tcp_sk(sk);
 	struct congestion event = congestion_of(sk, CAUSE_TIMEOUT, 0);
 	struct window window = window_of(sk);
-	/* In recovery from a loss, unless ECN-Echo has been answered to since, cwnd as it was then. */
+	/* In recovery from a loss, cwnd as it was then, unless ECN-Echo has been answered since. */
 	__u64 lossy_window_q16 = state->cause == CAUSE_LOSS ? cwnd_before_q16(state) : cwnd_q16(&window);
 
 	COUNT(timeouts);
@@ -485,13 +491,14 @@ void BPF_PROG(cong_avoid, struct sock *sk, __u32 ack, __u32 acked)
 	struct window window = window_of(sk);
 	__u64 acked_q16;
 
-	/* RFC 3168 §6.1.2: no growth on an ACK with ECN-Echo, but for the slow start after a timeout, which has answered. */
+	/* RFC 3168 §6.1.2: no growth on an ACK with ECN-Echo, except in the slow start after a timeout, which has
+	 * answered already. */
 	if (has_ecn_echo(sk) && ca_state(sk) != TCP_CA_Loss)
 		return;
-	/* Nor on the one that ends recovery. */
+	/* Nor on the ACK that ends recovery. */
 	if (state->was_lowering || !is_cwnd_limited(tcp_sk(sk)))
 		return;
-	/* What SACK has reported before has left the network before: it does not count again when the hole closes. */
+	/* What SACK has reported before left the network then. It does not count again when the hole closes. */
 	acked = smaller(smaller(acked, state->acked), WINDOW_MAX);
 	acked_q16 = (__u64)acked << 16;
 	if (acked && in_slow_start(&window))
@@ -503,7 +510,7 @@ void BPF_PROG(cong_avoid, struct sock *sk, __u32 ack, __u32 acked)
 	set_window(sk, &window);
 }
 
-/* Where the controller has left cwnd as it was, PRR has no say. */
+/* Keeps PRR from lowering cwnd if the controller has left it as it was. */
 SEC("struct_ops")
 __u32 BPF_PROG(min_tso_segs, struct sock *sk)
 {
@@ -514,8 +521,8 @@ __u32 BPF_PROG(min_tso_segs, struct sock *sk)
 	return MIN_TSO_SEGS;
 }
 
-/* While a hole stays open the socket keeps all that was sent after it. With the kernel's two windows the sender would stop as
- * soon as a retransmission is lost. */
+/* While a hole stays open, the socket keeps everything that was sent after it. With the kernel's two windows,
+ * the sender would stop as soon as a retransmission is lost. */
 SEC("struct_ops")
 __u32 BPF_PROG(sndbuf_expand, struct sock *sk)
 {
@@ -532,7 +539,7 @@ __u32 BPF_PROG(undo_cwnd, struct sock *sk)
 		state->ssthresh_after = 0;
 	}
 	if (state->is_answered) {
-		/* What is put back are whole segments. */
+		/* Only whole segments are restored. */
 		state->ssthresh_fraction_q16 = 0;
 		state->fraction_q32 = 0;
 		if (AVOIDANCE.undo)

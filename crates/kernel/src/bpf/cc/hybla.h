@@ -1,11 +1,11 @@
-/* Hybla (Caini, Firrincieli, Int. J. Satellite Communications 22(5), 2004), as crates/proto/src/cc/hybla.rs has it: a long
- * path's window grows in time as a short reference path's would. */
+/* Hybla (Caini, Firrincieli, Int. J. Satellite Communications 22(5), 2004), as in crates/proto/src/cc/hybla.rs:
+ * a long path's window grows in time as a short reference path's would. */
 #ifndef AIRTCP_HYBLA_H
 #define AIRTCP_HYBLA_H
 
 #include "avoidance.h"
 
-/* Of RTT/RTT0: its square, a gain, is then within GAIN_MAX_Q16. */
+/* Limit of RTT/RTT0, so that its square, a gain, is within GAIN_MAX_Q16. */
 #define RHO_MAX_Q16 (1ULL << 26)
 
 struct hybla_params {
@@ -17,11 +17,11 @@ struct hybla {
 	/* 2^rho - 1, and rho^2. */
 	__u64 slow_start_gain_q16;
 	__u64 avoidance_gain_q16;
-	/* The smallest SRTT seen: queueing does not make the path longer; NO_RTT before the first one. */
+	/* The smallest SRTT seen, because queueing does not make the path longer; NO_RTT before the first one. */
 	__u32 min_srtt_us;
 };
 
-/* 2^exponent, of an exponent below 33, to 2^-16. */
+/* 2^exponent to 2^-16, for an exponent below 33. */
 static inline __u64 exp2_q16(__u64 exponent_q16)
 {
 	/* 2^(1/2), 2^(1/4), 2^(1/8) ..., in Q30: one for each binary digit of the exponent's fraction. */
@@ -58,9 +58,9 @@ static inline void hybla_observe(void *self, const void *params, const struct ac
 	if (!ack->srtt_us)
 		return;
 	hybla->min_srtt_us = smaller(hybla->min_srtt_us, ack->srtt_us);
-	/* With every ACK, as the parameters may have changed. */
+	/* At every ACK, because the parameters may have changed. */
 	rho_q16 = smaller(((__u64)hybla->min_srtt_us << 32) / (p->rtt0_ms_q16 * 1000ULL), RHO_MAX_Q16);
-	/* A path shorter than the reference is left as it is. */
+	/* A path shorter than the reference has its window left as it is. */
 	rho_q16 = larger(rho_q16, ONE_Q16);
 	hybla->slow_start_gain_q16 = smaller(exp2_q16(smaller(rho_q16, p->rho_max_q16)) - ONE_Q16, GAIN_MAX_Q16);
 	hybla->avoidance_gain_q16 = rho_q16 * rho_q16 >> 16;

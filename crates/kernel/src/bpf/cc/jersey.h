@@ -1,12 +1,12 @@
-/* TCP Jersey (Xu, Tian, Ansari, IEEE JSAC 22(4), 2004), as crates/proto/src/cc/jersey has it: routers say when they are
- * congested (congestion warning, here ECN), and everything else that is lost was corrupted. */
+/* TCP Jersey (Xu, Tian, Ansari, IEEE JSAC 22(4), 2004), as in crates/proto/src/cc/jersey: routers report
+ * congestion (congestion warning, here ECN), and every other loss is taken for corruption. */
 #ifndef AIRTCP_JERSEY_H
 #define AIRTCP_JERSEY_H
 
 #include "estimate.h"
 
 struct jersey {
-	/* R, bytes a second. */
+	/* R, in bytes per second. */
 	__u64 rate;
 	/* When the last ACK came; 0 before the first one. */
 	__u64 last_us;
@@ -15,7 +15,8 @@ struct jersey {
 	__u32 min_rtt_us;
 };
 
-/* R = (RTT * R + L) / ((t - t_last) + RTT). Rounded down: R is too small by at most RTT/(t - t_last) + 1 bytes a second. */
+/* R = (RTT * R + L) / ((t - t_last) + RTT). Rounded down: R is too small by at most RTT/(t - t_last) + 1 bytes
+ * per second. */
 static inline void jersey_estimate(struct jersey *jersey, __u64 length_bytes, __u64 since_last_us, __u32 srtt_us)
 {
 	__u64 rtt_us = smaller(srtt_us, RTT_MAX_US);
@@ -24,7 +25,7 @@ static inline void jersey_estimate(struct jersey *jersey, __u64 length_bytes, __
 		jersey->rate = smaller((rtt_us * jersey->rate + length_bytes * US_PER_S) / (since_last_us + rtt_us), RATE_MAX);
 }
 
-/* What the ACK says of anything but time; answers L. */
+/* Takes from an ACK everything but its time. Returns L. */
 static inline __u32 jersey_length(struct jersey *jersey, const struct ack *ack)
 {
 	if (ack->min_rtt_us != NO_RTT)
@@ -32,7 +33,7 @@ static inline __u32 jersey_length(struct jersey *jersey, const struct ack *ack)
 	return acked_count(&jersey->accounted_for, ack);
 }
 
-/* By the sender's own clock. */
+/* Measures by the sender's own clock. */
 static inline void jersey_measure(struct jersey *jersey, const struct ack *ack, __u32 length_bytes)
 {
 	if (jersey->last_us)
@@ -53,7 +54,7 @@ static inline enum judgement jersey_judge(void *self, const void *params, const 
 	return event->cause == CAUSE_LOSS ? CORRUPTION : CONGESTION;
 }
 
-/* ownd = RTTmin * R; a mere loss is answered by a retransmission only. */
+/* ownd = RTTmin * R. A mere loss is answered only by a retransmission. */
 static inline __u64 jersey_reduce(void *self, const void *params, const struct congestion *event,
 				  const struct window *window)
 {

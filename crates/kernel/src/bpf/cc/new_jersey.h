@@ -1,5 +1,5 @@
-/* TCP New Jersey (Xu, Tian, Ansari, Computer Networks 47(2), 2005), as crates/proto/src/cc/jersey/new.rs has it: Jersey on the
- * receiver's clock, so that lost or bunched ACKs do not bend the estimate. */
+/* TCP New Jersey (Xu, Tian, Ansari, Computer Networks 47(2), 2005), as in crates/proto/src/cc/jersey/new.rs:
+ * Jersey by the receiver's clock, so that lost or bunched ACKs do not distort the estimate. */
 #ifndef AIRTCP_NEW_JERSEY_H
 #define AIRTCP_NEW_JERSEY_H
 
@@ -11,13 +11,13 @@ struct new_jersey_params {
 
 struct new_jersey {
 	struct jersey jersey;
-	/* The last ACK's; 0 before the first one. */
+	/* Timestamp of the last ACK; 0 before the first one. */
 	__u32 last_timestamp;
 };
 
 static inline __u64 ticks_to_us(__u32 ticks, __u32 tick_ms_q20)
 {
-	/* 2^23 ticks, and no more, fit with a second each in 64 bits: after so long nothing is left of R. */
+	/* No more than 2^23 ticks of a second each fit in 64 bits. After so long, nothing is left of R. */
 	return (smaller(ticks, 1 << 23) * tick_ms_q20 * 1000 + (1 << 19)) >> 20;
 }
 
@@ -30,7 +30,7 @@ static inline void new_jersey_observe(void *self, const void *params, const stru
 	int is_overtaken = last && is_before(ack->peer_timestamp, last);
 	__u32 ticks = is_overtaken ? 0 : ack->peer_timestamp - last;
 
-	/* Without timestamps it is Jersey. */
+	/* Without timestamps, this is Jersey. */
 	if (!ack->peer_timestamp) {
 		jersey_measure(&new_jersey->jersey, ack, length_bytes);
 		return;

@@ -1,14 +1,15 @@
-/* SpecTCP (paper 002, §II), as crates/proto/src/cc/spec.rs has it: every loss is taken for corruption, unless ECN-Echo says
- * that the network is congested. */
+/* SpecTCP (paper 002, §II), as in crates/proto/src/cc/spec.rs: every loss is taken for corruption, unless
+ * ECN-Echo reports congestion. */
 #ifndef AIRTCP_SPECTCP_H
 #define AIRTCP_SPECTCP_H
 
 #include "avoidance.h"
 
 struct spectcp {
-	/* ECN-Echo speaks of what was sent before this. */
+	/* ECN-Echo is about what was sent before this. */
 	__u32 echoed_until;
-	/* Is any of that still outstanding? Without this flag the number would lie ahead again after 2^31 bytes. */
+	/* Whether any of that is still outstanding. Without this flag, the number would be ahead again after 2^31
+	 * bytes. */
 	__u32 is_echoed;
 };
 

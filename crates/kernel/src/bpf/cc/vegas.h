@@ -1,14 +1,14 @@
-/* Vegas (Brakmo, O'Malley, Peterson, SIGCOMM 1994), as crates/proto/src/cc/vegas.rs has it: keeps a few segments in the
- * bottleneck's queue, measured by how much the RTT exceeds its minimum. */
+/* Vegas (Brakmo, O'Malley, Peterson, SIGCOMM 1994), as in crates/proto/src/cc/vegas.rs: keeps a few segments in
+ * the bottleneck's queue, measured by how much the RTT exceeds its minimum. */
 #ifndef AIRTCP_VEGAS_H
 #define AIRTCP_VEGAS_H
 
 #include "avoidance.h"
 
-/* RTT samples that a round needs: with fewer they may all be of delayed ACKs, and the round is Reno's. */
+/* RTT samples that a round needs. With fewer, all may be of delayed ACKs, and the round is Reno's. */
 #define VEGAS_MIN_SAMPLES 3
 
-/* The longest queueing told apart, in us: a window in Q16 times it fits in 64 bits. */
+/* The longest queueing that is told apart, in us. A window in Q16 times this fits in 64 bits. */
 #define VEGAS_QUEUEING_MAX_US (1U << 22)
 
 struct vegas_params {
@@ -46,7 +46,7 @@ static inline void vegas_init(void *self, const void *params)
 	vegas->is_reno = 1;
 }
 
-/* Keeps cwnd at two segments or more, and ssthresh from calling for slow start. */
+/* Keeps cwnd at two segments or more, and ssthresh from asking for slow start. */
 static inline void vegas_leave_slow_start(struct window *window)
 {
 	window->cwnd = larger(window->cwnd, 2);
@@ -92,7 +92,7 @@ static inline void vegas_observe(void *self, const void *params, const struct ac
 	struct vegas *vegas = self;
 
 	if (ack->in_recovery) {
-		/* What is measured while segments are missing says nothing of a full window. */
+		/* RTTs that are measured while segments are missing say nothing about a full window. */
 		vegas_restart(vegas);
 		return;
 	}

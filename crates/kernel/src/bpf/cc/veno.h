@@ -1,5 +1,5 @@
-/* Veno (Fu, Liew, IEEE JSAC 21(2), 2003), as crates/proto/src/cc/veno.rs has it: Vegas's measure of the queue tells random
- * losses from congestion. */
+/* Veno (Fu, Liew, IEEE JSAC 21(2), 2003), as in crates/proto/src/cc/veno.rs: Vegas's measure of the queue
+ * distinguishes random losses from congestion. */
 #ifndef AIRTCP_VENO_H
 #define AIRTCP_VENO_H
 
@@ -13,7 +13,7 @@ struct veno_params {
 struct veno {
 	/* The smallest RTT since the last loss, so that a changed path is noticed; NO_RTT before the first one. */
 	__u32 base_rtt_us;
-	/* What it was before the last loss. */
+	/* Its value before the last loss. */
 	__u32 base_rtt_before_us;
 	__u32 srtt_us;
 };
@@ -36,7 +36,7 @@ static inline void veno_observe(void *self, const void *params, const struct ack
 	veno->srtt_us = ack->srtt_us;
 }
 
-/* N = (cwnd/BaseRTT - cwnd/RTT) * BaseRTT segments are queued, of which RTT is the smoothed one. */
+/* N = (cwnd/BaseRTT - cwnd/RTT) * BaseRTT segments are queued, with the smoothed RTT. */
 static inline int veno_is_congested(const struct veno *veno, const struct veno_params *params, const struct window *window)
 {
 	return veno->srtt_us > veno->base_rtt_us &&

@@ -1,11 +1,11 @@
-/* WestwoodNR, as crates/proto/src/cc/westwood/{mod,nr}.rs have it: after a loss the window is what the path has been seen to
- * carry, B * RTTmin. */
+/* WestwoodNR, as in crates/proto/src/cc/westwood/{mod,nr}.rs: after a loss, the window becomes what the path
+ * has been seen to carry, B * RTTmin. */
 #ifndef AIRTCP_WESTWOOD_NR_H
 #define AIRTCP_WESTWOOD_NR_H
 
 #include "estimate.h"
 
-/* Of the estimator and of the reaction: WestwoodVT has them, too. */
+/* Parameters of the estimator and of the reaction, which WestwoodVT has, too. */
 #define WESTWOOD_PARAMS               \
 	__u32 filter_ratio_q8;            \
 	__u32 acked_max_q10;              \
@@ -19,10 +19,10 @@ struct westwood_nr_params {
 };
 
 struct westwood_nr {
-	/* B and the last sample of it, in bytes a second. */
+	/* B and its last sample, in bytes per second. */
 	__u64 bandwidth_q8;
 	__u64 last_sample_q8;
-	/* What has been acknowledged since the last sample; 0 before the first ACK. */
+	/* Begin of the current sample, and the bytes acknowledged since; 0 before the first ACK. */
 	__u64 interval_start_us;
 	__u32 interval_bytes;
 	__u32 accounted_for;
@@ -47,14 +47,14 @@ static inline void westwood_init(void *self, const void *params)
 	westwood->timeout_factor_before_q16 = ONE_Q16;
 }
 
-/* How many ticks a time spans at least, but never none; without a tick, the time. */
+/* The time in whole ticks, at least one; without a tick, the time itself. */
 static inline __u32 in_whole_ticks(__u32 time_us, __u32 tick_us)
 {
 	return tick_us ? larger(time_us / tick_us, 1) * tick_us : time_us;
 }
 
-/* Tustin's low-pass filter, of which the coefficients are (2r-1)/(2r+1) and 1/(2r+1): the same for every ACK, however long
- * it took to come. They sum up to one, so that no output is larger than the largest sample. */
+/* Tustin's low-pass filter with the coefficients (2r-1)/(2r+1) and 1/(2r+1), the same for every ACK, however
+ * long it took to come. They sum up to one, so that no output is larger than the largest sample. */
 static inline void westwood_filter(struct westwood_nr *westwood, __u64 sample_q8, __u32 ratio_q8)
 {
 	__u64 weighed = (2 * ratio_q8 - 256) * westwood->bandwidth_q8 + 256 * (sample_q8 + westwood->last_sample_q8);
@@ -95,7 +95,7 @@ static inline void westwood_observe(void *self, const void *params, const struct
 	westwood_sample(westwood, p, ack, acked_count(&westwood->accounted_for, ack));
 }
 
-/* Whole segments, as in the authors' code, and after a timeout fewer. */
+/* Whole segments, as in the authors' code, and fewer after a timeout. */
 static inline __u64 westwood_reduce(void *self, const void *params, const struct congestion *event,
 				    const struct window *window)
 {

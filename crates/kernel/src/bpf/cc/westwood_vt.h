@@ -1,12 +1,12 @@
-/* WestwoodVT (Koo, Mun, Choo, ICCS 2007), as crates/proto/src/cc/westwood/vt.rs has it: WestwoodNR that takes a loss for
- * corruption while the path's buffers are nearly empty. */
+/* WestwoodVT (Koo, Mun, Choo, ICCS 2007), as in crates/proto/src/cc/westwood/vt.rs: WestwoodNR that takes a
+ * loss for corruption while the path's buffers are nearly empty. */
 #ifndef AIRTCP_WESTWOOD_VT_H
 #define AIRTCP_WESTWOOD_VT_H
 
 #include "westwood_nr.h"
 
 struct westwood_vt_params {
-	/* First, so that WestwoodNR finds its own. */
+	/* First, where WestwoodNR expects its own. */
 	WESTWOOD_PARAMS;
 	__u32 alpha_q10;
 	__u32 beta_q10;
@@ -16,8 +16,9 @@ struct westwood_vt {
 	struct westwood_nr nr;
 };
 
-/* §2 tells causes apart after three duplicate ACKs in congestion avoidance. Of slow start, timeouts and ECN-Echo it does not
- * speak: there WestwoodNR's reaction stays. Eq. (2): delta = (WindowSize/BaseRTT - WindowSize/RTT) * BaseRTT. */
+/* §2 distinguishes causes after three duplicate ACKs in congestion avoidance. It does not mention slow start,
+ * timeouts and ECN-Echo: there WestwoodNR's reaction stays. Eq. (2): delta = (WindowSize/BaseRTT -
+ * WindowSize/RTT) * BaseRTT. */
 static inline enum judgement westwood_vt_judge(void *self, const void *params, const struct congestion *event,
 					       const struct window *window)
 {
@@ -26,14 +27,14 @@ static inline enum judgement westwood_vt_judge(void *self, const void *params, c
 
 	if (event->cause != CAUSE_LOSS || in_slow_start(window) || event->rtt_us == NO_RTT)
 		return CONGESTION;
-	/* While both are being changed, beta may be the less for a moment: then nothing is undecided. */
+	/* While both are being changed, beta may be below alpha for a moment: then nothing is undecided. */
 	delta_q16 = queued_q16(event->flight_size_q16, event->min_rtt_us, event->rtt_us);
 	if (delta_q16 < (__u64)p->alpha_q10 << 6)
 		return CORRUPTION;
 	return delta_q16 > (__u64)p->beta_q10 << 6 ? CONGESTION : UNDECIDED;
 }
 
-/* What is undecided waits for the next three duplicate ACKs (§2). */
+/* An undecided loss waits for the next three duplicate ACKs (§2). */
 static inline __u64 westwood_vt_reduce(void *self, const void *params, const struct congestion *event,
 				       const struct window *window)
 {

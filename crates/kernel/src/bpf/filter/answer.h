@@ -1,4 +1,4 @@
-/* An ACK made of the segment that is dropped: the mobile host's last one, said once more. */
+/* Makes an ACK of the segment that is dropped: it repeats the mobile host's last one. */
 #ifndef AIRTCP_FILTER_ANSWER_H
 #define AIRTCP_FILTER_ANSWER_H
 
@@ -8,7 +8,7 @@
 #define HOP_LIMIT 64
 #define HARDWARE_ADDRESS_LEN 6
 
-/* On an ACK that was made here, so that the ACK filter lets it by: "AIRT". */
+/* Mark of an ACK that was made here, so that the ACK filter lets it pass: "AIRT". */
 #define OWN_MARK 0x41495254
 
 struct sk_buff {
@@ -38,7 +38,7 @@ static __always_inline __u32 write_tcp(struct tcp_header *to, const struct key *
 		to->options[2] = bpf_htonl(flow->ts_echo);
 		word = TIMESTAMPS_LEN / 4;
 	}
-	/* Beside timestamps there is room for three. */
+	/* Beside timestamps, there is room for three blocks. */
 	__u32 count = flow->sack_count > SACK_BLOCKS - flow->has_timestamps ? SACK_BLOCKS - flow->has_timestamps :
 									      flow->sack_count;
 	if (count)
@@ -60,7 +60,7 @@ static __always_inline __u32 write_tcp(struct tcp_header *to, const struct key *
 	return len;
 }
 
-/* RFC 9293 §3.1, RFC 8200 §8.1: of addresses, protocol and length. */
+/* RFC 9293 §3.1, RFC 8200 §8.1: the sum of addresses, protocol and length. */
 static __always_inline __s64 pseudo_header(struct key *key, __u32 ip_len, __u32 tcp_len)
 {
 	__u32 rest[2] = { bpf_htonl(tcp_len), bpf_htonl(PROTOCOL_TCP) };
@@ -110,11 +110,11 @@ static __always_inline long swap_hardware_addresses(struct __sk_buff *skb)
 	       bpf_skb_store_bytes(skb, HARDWARE_ADDRESS_LEN, both, HARDWARE_ADDRESS_LEN, 0);
 }
 
-/* Turns the segment into the ACK. 0, or it is only to be dropped. */
+/* Turns the segment into the ACK. Unless it returns 0, the segment can only be dropped. */
 static __always_inline long become_answer(struct __sk_buff *skb, struct packet *packet, const struct flow *flow)
 {
 	struct sk_buff *kernels = bpf_cast_to_kern_ctx(skb);
-	/* Then whoever sends it adds the sum of all but the pseudo header. */
+	/* If so, whoever sends it adds the sum of everything but the pseudo header. */
 	bool is_partial = BPF_CORE_READ_BITFIELD(kernels, ip_summed) == CHECKSUM_PARTIAL;
 	struct tcp_header tcp = {};
 	__u32 len = write_tcp(&tcp, &packet->key, flow);

@@ -4,7 +4,7 @@
 
 #include <linux/types.h>
 
-/* Whose a flow is. IPv4 addresses are mapped into IPv6 (RFC 4291 §2.5.5.2); all in network byte order. */
+/* Identifies a flow. IPv4 addresses are mapped into IPv6 (RFC 4291 §2.5.5.2); all are in network byte order. */
 struct key {
 	__u32 fixed[4];
 	__u32 mobile[4];
@@ -20,7 +20,7 @@ struct parameters {
 	__u8 unused[2];
 };
 
-/* One record a CPU. */
+/* One record per CPU. */
 struct totals {
 	__u64 packets;      /* TCP packets that were looked at */
 	__u64 understood;   /* flows that became known */

@@ -1,5 +1,5 @@
-/* TCP packets as tc programs get them. Each access is checked: what is cut short, fragmented or laid out otherwise is none
- * of ours. */
+/* TCP packets as tc programs get them. Each access is checked: what is truncated, fragmented or laid out
+ * otherwise is ignored. */
 #ifndef AIRTCP_FILTER_PACKET_H
 #define AIRTCP_FILTER_PACKET_H
 
@@ -17,7 +17,8 @@
 /* More fragments, or an offset. */
 #define FRAGMENT 0x3fff
 
-/* NOP, NOP, timestamps; NOP, NOP, SACK: as all hosts lay them out that paper or RFC 7323 appendix A knows. */
+/* NOP, NOP, timestamps, and NOP, NOP, SACK: the layout of all hosts that the paper or RFC 7323 appendix A
+ * knows. */
 #define TIMESTAMPS 0x0101080a
 #define TIMESTAMPS_LEN 12
 #define SACK 0x01010500
@@ -57,7 +58,7 @@ struct tcp {
 	__u16 urgent;
 };
 
-/* Bytes before the IP header: of Ethernet, or none. Set before the programs are loaded. */
+/* Bytes before the IP header: Ethernet's, or none. Set before the programs are loaded. */
 const volatile __u32 link_len = 14;
 
 struct packet {
@@ -84,7 +85,7 @@ static __always_inline void set_hosts(struct key *key, enum way way, const __u32
 	__builtin_memcpy(key->mobile, way == FORWARD ? destination : source, sizeof(key->mobile));
 }
 
-/* Reads the IP header. Returns the packet's length from there on; 0: it is none of ours. */
+/* Reads the IP header. Returns the packet's length from there on; 0 to ignore it. */
 static __always_inline __u32 read_ip(struct __sk_buff *skb, struct packet *packet, enum way way)
 {
 	if (skb->protocol == bpf_htons(ETHERTYPE_IPV4)) {
@@ -129,8 +130,8 @@ static __always_inline bool read_sack(struct __sk_buff *skb, struct segment *seg
 	return segment->sack_count == count;
 }
 
-/* What the mobile host's ACK says beside its number. `left`: bytes of options. False: they are laid out in a way that is
- * not understood. */
+/* Reads the options of the mobile host's ACK, which take `left` bytes. Returns false if their layout is not
+ * understood. */
 static __always_inline bool read_options(struct __sk_buff *skb, struct segment *segment, __u32 offset, __u32 left)
 {
 	if (!left)
@@ -149,7 +150,7 @@ static __always_inline bool read_options(struct __sk_buff *skb, struct segment *
 	return read_sack(skb, segment, offset, left);
 }
 
-/* Reads a packet; false: it is none of ours. */
+/* Reads a packet. Returns false to ignore it. */
 static __always_inline bool read_packet(struct __sk_buff *skb, struct packet *packet, enum way way)
 {
 	__u32 len = read_ip(skb, packet, way);

@@ -1,5 +1,6 @@
-/* Packet control (paper 001 §V, §VI) for one flow: what becomes of each of its packets. As `base_station/packet_control` of
- * the protocol machines, in plain C without a type of the kernel, so that the host's compiler takes it, too. */
+/* Packet control (paper 001 §V, §VI) for one flow: what becomes of each of its packets. It equals
+ * `base_station/packet_control` of the protocol machines, in plain C without kernel types, so that the host's
+ * compiler accepts it, too. */
 #ifndef AIRTCP_FILTER_RULES_H
 #define AIRTCP_FILTER_RULES_H
 
@@ -12,10 +13,10 @@
 #define FLAG_ACK 0x10
 #define FLAG_CWR 0x80
 
-/* No window is longer (RFC 7323 §2.3), in bytes. */
+/* Longest window in bytes (RFC 7323 §2.3). */
 #define FARTHEST (1 << 30)
 
-/* Retransmitted segments that are remembered at once. */
+/* Retransmitted segments that are remembered at a time. */
 #define REMEMBERED 8
 
 #define SACK_BLOCKS 4
@@ -36,7 +37,7 @@ struct block {
 	__u32 right;
 };
 
-/* What is read of a packet. */
+/* What is read from a packet. */
 struct segment {
 	__u32 seq;
 	__u32 ack;
@@ -51,19 +52,19 @@ struct segment {
 	struct block sack[SACK_BLOCKS];
 };
 
-/* What is known of a flow. All zeros: its first segment is still to come. */
+/* What is known of a flow. All zeros before its first segment. */
 struct flow {
 	__u64 seen_ns; /* when its last packet came */
-	/* For whoever looks on: `filter/maps.rs` reads them here. */
+	/* For observers: `filter/maps.rs` reads them here. */
 	__u32 acks_held;
 	__u32 acks_passed;
 	__u32 data_dropped;
 	__u32 answered;
-	/* The fixed host's data: its first sequence number, the one after its last, and what it has told the mobile host. */
+	/* The fixed host's data: its first sequence number, the one after its last, and what it last acknowledged. */
 	__u32 start;
 	__u32 end;
 	__u32 heard_ack;
-	/* What the mobile host said last: enough to say it once more. */
+	/* The mobile host's last ACK, enough to repeat it. */
 	__u32 ack;
 	__u32 seq;
 	__u32 ts_value;
@@ -72,7 +73,7 @@ struct flow {
 	__u32 duplicates;
 	/* Segments that were resent an odd number of times. */
 	__u32 copies[REMEMBERED];
-	/* The sequence numbers after the FINs, by way. */
+	/* Sequence numbers after the FINs, by direction. */
 	__u32 fins[2];
 	__u16 heard_window;
 	__u16 window;
@@ -80,9 +81,9 @@ struct flow {
 	__u8 is_understood; /* some of the data that was seen has been acknowledged */
 	__u8 has_timestamps;
 	__u8 sack_count;
-	__u8 copied; /* which of `copies` hold something, a bit each */
+	__u8 copied; /* which of `copies` are in use, one bit each */
 	__u8 next_copy;
-	__u8 has_fin; /* a bit a way */
+	__u8 has_fin; /* one bit per direction */
 	__u8 is_fin_acked;
 };
 
@@ -114,7 +115,7 @@ static __always_inline bool is_over(const struct flow *flow)
 	return flow->is_fin_acked == 3;
 }
 
-/* RFC 2883 §4: a first block that reports what has come twice. */
+/* RFC 2883 §4: returns whether the first block reports what has come twice. */
 static __always_inline bool has_dsack(const struct segment *segment)
 {
 	const struct block *first = &segment->sack[0], *second = &segment->sack[1];
@@ -156,7 +157,7 @@ static __always_inline void hear_ack(struct flow *flow, const struct segment *se
 	__u32 end = segment->seq + seq_len(segment);
 	__s32 advance = distance(segment->ack, flow->ack);
 	bool is_newer = distance(end, flow->seq) >= 0;
-	/* RFC 9293 §3.10.7.4: an older segment does not say what the window is. */
+	/* RFC 9293 §3.10.7.4: an older segment does not set the window. */
 	if (advance > 0 || (advance == 0 && is_newer))
 		flow->window = segment->window;
 	if (is_newer)
@@ -173,7 +174,7 @@ static __always_inline void hear_ack(struct flow *flow, const struct segment *se
 		flow->ack = segment->ack;
 }
 
-/* Paper 001 §VI: of the duplicates, those pass whose number is nextDupAckToSend. */
+/* Paper 001 §VI: passes the duplicates whose number is nextDupAckToSend. */
 static __always_inline enum verdict judge_duplicate(struct flow *flow, __u32 threshold)
 {
 	__u32 step = threshold / 3;
@@ -187,7 +188,7 @@ static __always_inline enum verdict judge_duplicate(struct flow *flow, __u32 thr
 /* The ACK filter (paper 001 §V.B.1 and Fig. 5). */
 static __always_inline enum verdict judge_ack(struct flow *flow, const struct segment *segment, __u32 threshold)
 {
-	/* Nobody has acknowledged what was not sent: it is not believed. */
+	/* An ACK of what was not sent is not believed. */
 	if (distance(segment->ack, flow->end) > 0)
 		return PASS;
 	if (!flow->is_understood) {
@@ -196,7 +197,7 @@ static __always_inline enum verdict judge_ack(struct flow *flow, const struct se
 		return PASS;
 	}
 	__s32 advance = distance(segment->ack, flow->ack);
-	/* With SACK a duplicate is what reports something new, whatever the window does (RFC 6675 §2). */
+	/* With SACK, a duplicate is an ACK that reports something new, whatever the window does (RFC 6675 §2). */
 	bool is_window_update = segment->window != flow->window && !segment->sack_count;
 	hear_ack(flow, segment);
 	if (advance > 0) {
@@ -213,7 +214,7 @@ static __always_inline enum verdict judge_ack(struct flow *flow, const struct se
 	return judge_duplicate(flow, threshold);
 }
 
-/* Does the segment tell the mobile host what it has not been told? */
+/* Returns whether the segment tells the mobile host something new. */
 static __always_inline bool hear_data(struct flow *flow, const struct segment *segment)
 {
 	__s32 advance = distance(segment->ack, flow->heard_ack);
@@ -225,7 +226,7 @@ static __always_inline bool hear_data(struct flow *flow, const struct segment *s
 	return has_news;
 }
 
-/* Paper 001 §VI, lstRetransWiredDataPkt: counts one more copy, and says whether it is the second, fourth … */
+/* Paper 001 §VI, lstRetransWiredDataPkt: counts one more copy, and returns whether it is the second, fourth … */
 static __always_inline bool is_second_copy(struct flow *flow, __u32 seq)
 {
 	for (int i = 0; i < REMEMBERED; i++) {

@@ -1,9 +1,9 @@
-/* The filter's rules as a host's compiler takes them, for one flow. */
+/* The filter's rules for a host's compiler, and for one flow. */
 #define __always_inline inline
 #include "filter/rules.h"
 #include <string.h>
 
-/* What tc programs do with maps, done with one flow that is known or not. */
+/* What the tc programs do with maps, for one flow that is known or not. */
 int filter_judge(struct flow *flow, const struct segment *segment, int way, __u32 threshold)
 {
 	if (segment->flags & (FLAG_SYN | FLAG_RST)) {

@@ -1,5 +1,5 @@
-/* A model of the kernel's TCP sender, as far as it calls a congestion control: in which state it does what, and what it makes of
- * cwnd and ssthresh itself. It hears about ACKs, losses and timeouts, and knows no network.
+/* A model of the kernel's TCP sender, as far as it calls a congestion control: in which state it does what, and
+ * what it does to cwnd and ssthresh itself. It is told about ACKs, losses and timeouts, and knows no network.
  *
  * RFC 5681 (slow start, loss window), RFC 3168 §6.1.2 (ECN-Echo), RFC 6937 (PRR, slow start reduction bound), and the states
  * that Documentation/networking and the enum tcp_ca_state of the kernel's UAPI describe. */
@@ -25,11 +25,11 @@ struct machine {
 	struct tcp_sock tp;
 	const struct tcp_congestion_ops *ops;
 	struct counters counters;
-	/* What the program keeps beside the socket, if it does. */
+	/* What the program keeps beside the socket, if anything. */
 	void *storage;
-	/* ssthresh that an undo puts back; 0: there is nothing to undo. */
+	/* ssthresh that an undo restores; 0 if there is nothing to undo. */
 	__u32 prior_ssthresh;
-	/* Expiries of the timer since SND.UNA has moved. */
+	/* Expiries of the timer since SND.UNA last moved. */
 	__u32 expiries;
 	__u32 prr_delivered;
 	__u32 prr_out;
@@ -45,7 +45,7 @@ struct host_ack {
 	__u32 delivered;
 	__u32 packets_out;
 	__u32 in_flight;
-	/* Negative: none measured. */
+	/* Negative if none was measured. */
 	__s32 rtt_us;
 	__u32 srtt_us;
 	__u32 peer_timestamp;
@@ -59,7 +59,7 @@ struct host_ack {
 };
 
 struct host_view {
-	/* In recovery, what cwnd is lowered to. */
+	/* In recovery, the target of cwnd. */
 	__u32 cwnd;
 	__u32 ssthresh;
 	__u32 state;
@@ -67,7 +67,7 @@ struct host_view {
 	__u32 owes_cwr;
 	/* What may be in flight now. */
 	__u32 snd_cwnd;
-	/* How often it has begun to recover without a timeout. */
+	/* Number of recoveries that began without a timeout. */
 	__u32 recoveries;
 	__u64 pacing_rate;
 };
@@ -86,7 +86,7 @@ long bpf_sk_storage_delete(void *map, void *sk)
 	return 0;
 }
 
-/* More than any RTO since a socket last sent, which none notes here. */
+/* Longer than any RTO since a socket last sent, which is not recorded here. */
 __u64 bpf_jiffies64(void)
 {
 	return 1ULL << 31;
@@ -115,7 +115,7 @@ static int is_lowering(const struct machine *machine)
 	return state_of(machine) == TCP_CA_CWR || state_of(machine) == TCP_CA_Recovery;
 }
 
-/* Does the controller set cwnd itself, in recovery, too? */
+/* Returns whether the controller sets cwnd itself, in recovery, too. */
 static int governs(const struct machine *machine)
 {
 	return !!machine->ops->cong_control;
@@ -162,7 +162,7 @@ static void end_reduction(struct machine *machine)
 	machine->ops->cwnd_event(sock_of(machine), CA_EVENT_COMPLETE_CWR);
 }
 
-/* RFC 6937 §3. All that cwnd lets out leaves at once. */
+/* RFC 6937 §3. Whatever cwnd allows leaves at once. */
 static void reduce_proportionally(struct machine *machine, const struct host_ack *ack)
 {
 	struct tcp_sock *tp = &machine->tp;
@@ -257,7 +257,7 @@ struct machine *machine_new(const char *name, __u32 mss, __u32 cwnd, __u32 una)
 	return NULL;
 }
 
-/* The connection is given up, and the socket is as new. */
+/* The connection is given up, and the socket is like new. */
 void machine_disconnect(struct machine *machine)
 {
 	machine->ops->release(sock_of(machine));
@@ -319,12 +319,12 @@ void machine_ack(struct machine *machine, const struct host_ack *ack)
 	} else if (ack->acked) {
 		machine->ops->cong_avoid(sock_of(machine), ack->una, ack->delivered);
 	}
-	/* It is about to send. */
+	/* Called before anything is sent. */
 	if (machine->ops->min_tso_segs)
 		machine->ops->min_tso_segs(sock_of(machine));
 }
 
-/* The retransmission timer expires, and all that is in flight is taken for lost. */
+/* The retransmission timer expires, and everything in flight is taken for lost. */
 void machine_timeout(struct machine *machine, __u64 now_us, __u32 packets_out)
 {
 	struct tcp_sock *tp = &machine->tp;
@@ -346,7 +346,7 @@ void machine_timeout(struct machine *machine, __u64 now_us, __u32 packets_out)
 	tp->ecn_flags |= TCP_ECN_QUEUE_CWR;
 }
 
-/* The last loss or timeout was none. */
+/* The last loss or timeout was spurious. */
 void machine_undo(struct machine *machine)
 {
 	struct tcp_sock *tp = &machine->tp;

@@ -1,4 +1,4 @@
-/* In place of kernel.h (whose guard this takes) and of libbpf's headers: the same names as plain C. */
+/* Takes the place of kernel.h (and its guard) and of libbpf's headers: the same names in plain C. */
 #ifndef AIRTCP_KERNEL_H
 #define AIRTCP_KERNEL_H
 
@@ -16,7 +16,7 @@
 #define BPF_PROG(name, ...) static name(__VA_ARGS__)
 #define BPF_CORE_READ_BITFIELD(record, field) ((record)->field)
 
-/* What the program counts into: the machine's that is calling it. */
+/* Counters of the machine that is calling the program. */
 extern _Thread_local void *current_counters;
 #define bpf_map_lookup_elem(map, key) ((void)(map), (void)(key), current_counters)
 
@@ -118,7 +118,7 @@ struct tcp_congestion_ops {
 
 #define TCP_CONG_NON_RESTRICTED (1 << 0)
 
-/* The larger of cwnd and what it was before the reduction. */
+/* The larger of cwnd and its value before the reduction. */
 __u32 tcp_reno_undo_cwnd(struct sock *sk);
 
 static inline struct tcp_sock *tcp_sk(struct sock *sk)

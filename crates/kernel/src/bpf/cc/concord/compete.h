@@ -1,4 +1,4 @@
-/* Compete: compete.rs. */
+/* The phase Compete, as in compete.rs. */
 #ifndef AIRTCP_CONCORD_COMPETE_H
 #define AIRTCP_CONCORD_COMPETE_H
 
@@ -19,7 +19,7 @@ static inline void compete_see(struct compete *compete, __u64 queue_us_q20, __u6
 	compete->fullest_us_q20[1] = larger(compete->fullest_us_q20[1], queue_us_q20);
 }
 
-/* The answer to congestion, once a round trip. */
+/* Answers congestion, once per round trip. */
 static inline void reduce(struct concord *self, const struct concord_params *params, __u64 now_us)
 {
 	struct compete *compete = &self->phase.compete;
@@ -48,7 +48,7 @@ static inline void answer_ecn(struct concord *self, const struct concord_params 
 	reduce(self, params, now_us);
 }
 
-/* A loss at four fifths of the fullest queue is congestion, whatever explains it. */
+/* A loss at four fifths of the fullest queue is congestion, even if corruption explains it. */
 static inline int is_full(const struct concord *self, const struct concord_params *params, __u64 queue_us_q20)
 {
 	const struct compete *compete = &self->phase.compete;
@@ -76,7 +76,7 @@ static inline void compete_ack(struct concord *self, const struct concord_params
 						    path_base_us(&self->path));
 }
 
-/* So long no queue ends a competition, whatever is lost meanwhile. */
+/* So long without a queue ends a competition, whatever is lost meanwhile. */
 static inline __u64 calm_us(const struct concord *self)
 {
 	return larger(CALM_ROUND_TRIPS * path_base_us(&self->path), CALM_US);

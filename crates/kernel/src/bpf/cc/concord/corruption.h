@@ -1,4 +1,4 @@
-/* Does corruption explain the losses? corruption.rs. */
+/* Whether corruption explains the losses, as in corruption.rs. */
 #ifndef AIRTCP_CONCORD_CORRUPTION_H
 #define AIRTCP_CONCORD_CORRUPTION_H
 
@@ -7,7 +7,7 @@
 #define MEMORY_PACKETS 20000U
 #define PRIOR_EVENTS_Q32 (3 * ONE_Q32 / 10)
 #define PRIOR_PACKETS 300ULL
-/* Of a Poisson count, squared. */
+/* Standard deviations of a Poisson count, squared. */
 #define DEVIATIONS_SQUARED 9
 #define REFUTING_DEVIATIONS_SQUARED 4
 #define PACKETS_THAT_RULE_OUT 1000ULL
@@ -56,7 +56,7 @@ static inline __u64 packets_with_prior_q32(const struct corruption *corruption)
 	return corruption->quiet.packets_q32 + (PRIOR_PACKETS << 32);
 }
 
-/* Loss events of so many packets; none where corruption is not believed in. */
+/* Loss events to expect of so many packets; none if corruption is not believed in. */
 static inline __u64 corruption_expected_q32(const struct corruption *corruption, int is_believed, __u64 packets_q32)
 {
 	if (!is_believed)
@@ -64,32 +64,33 @@ static inline __u64 corruption_expected_q32(const struct corruption *corruption,
 	return mul_div(events_with_prior_q32(corruption), packets_q32, packets_with_prior_q32(corruption));
 }
 
-/* Is it more than one event in so many packets? */
+/* Returns whether there is more than one event in so many packets. */
 static inline int corruption_exceeds_one_in(const struct corruption *corruption, int is_believed, __u32 packets)
 {
 	return is_believed && events_with_prior_q32(corruption) > packets_with_prior_q32(corruption) / packets;
 }
 
-/* Is the rate built on more than the prior? */
+/* Returns whether the rate rests on more than the prior. */
 static inline int corruption_is_measured(const struct corruption *corruption)
 {
 	return corruption->quiet.packets_q32 > PRIOR_PACKETS << 32;
 }
 
-/* Have enough packets been seen at a short queue, and none of them lost? */
+/* Returns whether enough packets have been seen at a short queue, and none of them was lost. */
 static inline int corruption_is_ruled_out(const struct corruption *corruption, int is_believed)
 {
 	return !is_believed ||
 	       (corruption->quiet.events_q32 < ONE_Q32 && corruption->quiet.packets_q32 >= PACKETS_THAT_RULE_OUT << 32);
 }
 
-/* Is `distance` at least so many deviations of a count of that variance? A Poisson count's is what was expected. */
+/* Returns whether `distance` is at least so many deviations of a count with that variance. A Poisson count's
+ * variance is its expectation. */
 static inline int is_deviation(__u64 distance_q32, __u64 variance_q32, __u32 deviations_squared)
 {
 	return mul_div(distance_q32, distance_q32, ONE_Q32) >= deviations_squared * variance_q32;
 }
 
-/* More losses under load than corruption explains? */
+/* Returns whether there are more losses under load than corruption explains. */
 static inline int corruption_is_exceeded(const struct corruption *corruption, int is_believed)
 {
 	__u64 expected_q32 = corruption_expected_q32(corruption, is_believed, corruption->loaded.packets_q32);
@@ -98,12 +99,12 @@ static inline int corruption_is_exceeded(const struct corruption *corruption, in
 	return events_q32 >= least_q32 && is_deviation(events_q32 - least_q32, expected_q32, DEVIATIONS_SQUARED);
 }
 
-/* Losses that vanish with the load were not corruption. */
+/* Returns whether losses vanish with the load, and so were not corruption. */
 static inline int corruption_is_refuted_by(const struct corruption *corruption, int is_believed, const struct account *look)
 {
 	__u64 expected_q32 = corruption_expected_q32(corruption, is_believed, look->packets_q32);
 
-	/* What is expected varies, too, by the events that it was learnt from. */
+	/* The expectation varies, too, with the events that it was learnt from. */
 	__u64 variance_q32 = expected_q32 + mul_div(expected_q32, look->packets_q32, packets_with_prior_q32(corruption));
 
 	return expected_q32 > look->events_q32 &&
@@ -123,7 +124,7 @@ static inline __u64 corruption_odds_q32(const struct corruption *corruption, int
 	return mul_div(lost_q32, ONE_Q32, all_q32 - lost_q32);
 }
 
-/* What a path delivers at `packets`, with what corruption takes of it on the way. */
+/* `packets`, which a path delivers, together with what corruption takes of them on the way. */
 static inline __u64 corruption_allow_q32(const struct corruption *corruption, int is_believed, __u64 packets_q32)
 {
 	__u64 odds_q32 = corruption_odds_q32(corruption, is_believed);

@@ -1,4 +1,4 @@
-/* Delay: delay.rs. */
+/* The phase Delay, as in delay.rs. */
 #ifndef AIRTCP_CONCORD_DELAY_H
 #define AIRTCP_CONCORD_DELAY_H
 
@@ -8,7 +8,7 @@
 #define QUIET_ROUNDS 3
 #define DRAIN_ROUNDS 2
 
-/* Where corruption is ruled out there is nothing to find out. */
+/* If corruption is ruled out, there is nothing to find out. */
 static inline void answer_losses(struct concord *self, const struct concord_params *params, __u64 queue_us_q20,
 				 __u64 now_us)
 {

@@ -1,4 +1,4 @@
-/* Look: look.rs. */
+/* The phase Look, as in look.rs. */
 #ifndef AIRTCP_CONCORD_LOOK_H
 #define AIRTCP_CONCORD_LOOK_H
 
@@ -7,7 +7,7 @@
 #define LOOK_ROUNDS 3
 #define MOST_LOOK_ROUNDS 8
 #define LOOK_EVENTS 5ULL
-/* A rate of corruption of one event in so many packets is worth it. */
+/* Looking is worth it from one event of corruption in so many packets on. */
 #define WORTH_ONE_IN 200
 #define LAST_LOOK_US (60 * US_PER_S)
 #define LOOK_MEMORY_PACKETS 2000ULL

@@ -1,4 +1,4 @@
-/* What is known of the path: path.rs, which has the reasons of the constants. */
+/* What is known of the path, as in path.rs, which explains the constants. */
 #ifndef AIRTCP_CONCORD_PATH_H
 #define AIRTCP_CONCORD_PATH_H
 
@@ -21,18 +21,18 @@ struct quantile {
 };
 
 struct path {
-	/* The least RTT of each piece of the last minute; NONE. */
+	/* The least RTT in each piece of the last minute; NONE if there was none. */
 	__u64 base_us[BASE_PIECES];
 	__u64 base_since_us;
 	struct quantile noise;
 	struct quantile spread;
 	struct quantile sway;
 	__u64 last_min_us;
-	/* Of the last round. */
+	/* Mean RTT of the last round. */
 	__u64 mean_us_q20;
-	/* The last rounds' delivery rates, the latest first, in packets a microsecond. */
+	/* Delivery rates of the last rounds, the latest first, in packets per microsecond. */
 	__u64 rates_q48[RATES];
-	/* The highest of each piece of half a minute, negated: of ~rate the least is wanted. */
+	/* The highest rate in each piece of half a minute, negated, so that the least of ~rate is wanted. */
 	__u64 highest_q48[RATE_PIECES];
 	__u64 highest_since_us;
 	__u64 smooth_us_q20;
@@ -45,7 +45,7 @@ static __always_inline void shift(__u64 *pieces, int count, __u64 value)
 	pieces[0] = value;
 }
 
-/* The least value of the last `count` pieces of time. */
+/* Keeps the least value of each of the last `count` pieces of time. */
 static __always_inline void put_recent(__u64 *pieces, int count, __u64 *since_us, __u64 piece_us, __u64 value, __u64 now_us)
 {
 	if (now_us - *since_us > piece_us) {
@@ -64,7 +64,7 @@ static __always_inline __u64 least(const __u64 *pieces, int count)
 	return found;
 }
 
-/* Up by a quarter of a step where a value is above, down by three where it is below. */
+/* Moves up by a quarter of a step if the value is above, and down by three quarters if it is below. */
 static inline void quantile_put(struct quantile *quantile, __u64 us_q20)
 {
 	__u64 distance = larger(us_q20, quantile->value_us_q20) - smaller(us_q20, quantile->value_us_q20);
@@ -123,13 +123,13 @@ static inline __u64 path_base_us(const struct path *path)
 	return base_us == NONE ? 0 : base_us;
 }
 
-/* The RTT that is nobody's queue. */
+/* The RTT without anybody's queue. */
 static inline __u64 path_floor_us_q20(const struct path *path)
 {
 	return (path_base_us(path) << 20) + path->noise.value_us_q20;
 }
 
-/* What of an RTT is queueing. */
+/* The queueing in an RTT. */
 static inline __u64 path_queue_us_q20(const struct path *path, __u64 rtt_us_q20)
 {
 	return less_or_none(rtt_us_q20, path_floor_us_q20(path));
@@ -140,7 +140,7 @@ static inline __u64 path_queue_now_us_q20(const struct path *path)
 	return path_queue_us_q20(path, path->smooth_us_q20);
 }
 
-/* What our own packets wait where none is in the way. */
+/* How long our own packets wait if no others are in the way. */
 static inline __u64 path_own_us_q20(const struct path *path)
 {
 	__u64 highest_q48 = ~least(path->highest_q48, RATE_PIECES);
@@ -148,19 +148,19 @@ static inline __u64 path_own_us_q20(const struct path *path)
 	return (SLACK_US << 20) + (highest_q48 ? mul_div(SLACK_PACKETS << 20, 1ULL << 48, highest_q48) : 0);
 }
 
-/* What round trips vary by: within a round, and from round to round. */
+/* How much round trips vary: within a round, and from round to round. */
 static inline __u64 path_variation_us_q20(const struct path *path, __u32 variation_q24)
 {
 	return path->spread.value_us_q20 / 2 + mul_div(path->sway.value_us_q20, variation_q24, 1 << 24);
 }
 
-/* Delay above the floor that chance does not explain. */
+/* Delay above the floor that chance no longer explains. */
 static inline __u64 path_threshold_us_q20(const struct path *path, __u32 variation_q24)
 {
 	return path_own_us_q20(path) + path_variation_us_q20(path, variation_q24);
 }
 
-/* Delay above the floor at which nothing seems to wait. */
+/* Delay above the floor up to which nothing seems to wait. */
 static inline __u64 path_quiet_us_q20(const struct path *path, __u32 variation_q24)
 {
 	return path_own_us_q20(path) / 2 + path_variation_us_q20(path, variation_q24);
@@ -176,7 +176,7 @@ static __always_inline __u64 path_rate_q48(const struct path *path, int rounds)
 	return highest_q48;
 }
 
-/* Packets in flight at a rate. */
+/* Packets in flight at this rate. */
 static inline __u64 path_bdp_q32(const struct path *path, __u64 rate_q48)
 {
 	return smaller(mul_div(rate_q48, path_floor_us_q20(path), 1ULL << 36), WINDOW_MAX_Q32);

@@ -1,4 +1,4 @@
-/* What an ACK brings, and a round trip: rounds.rs. */
+/* What an ACK brings, and the tally of a round trip, as in rounds.rs. */
 #ifndef AIRTCP_CONCORD_ROUNDS_H
 #define AIRTCP_CONCORD_ROUNDS_H
 
@@ -8,7 +8,7 @@
 struct news {
 	__u32 delivered;
 	__u32 lost;
-	/* Losses begin: those that follow on the next ACKs belong to it. */
+	/* Begins of losses. Losses on the ACKs that follow belong to the same event. */
 	__u32 loss_events;
 };
 
@@ -38,7 +38,7 @@ static inline void tally_sample(struct tally *round, __u32 rtt_us)
 	round->samples++;
 }
 
-/* How far the mean lies above the minimum. */
+/* How far the mean is above the minimum. */
 static inline __u64 tally_noise_us_q20(const struct tally *round)
 {
 	return mul_div(round->sum_us - (__u64)round->min_us * round->samples, 1 << 20, round->samples);
@@ -49,7 +49,7 @@ static inline __u64 tally_mean_us_q20(const struct tally *round)
 	return ((__u64)round->min_us << 20) + tally_noise_us_q20(round);
 }
 
-/* Packets a microsecond; 0 where the application sent less than the window allowed. */
+/* In packets per microsecond; 0 if the application sent less than the window allowed. */
 static inline __u64 tally_rate_q48(const struct tally *round, __u64 now_us)
 {
 	__u64 elapsed_us = now_us - round->start_us;

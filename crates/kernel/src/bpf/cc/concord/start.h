@@ -1,4 +1,4 @@
-/* Start: start.rs. */
+/* The phase Start, as in start.rs. */
 #ifndef AIRTCP_CONCORD_START_H
 #define AIRTCP_CONCORD_START_H
 
@@ -15,7 +15,7 @@ static inline void begin_start(struct concord *self, __u64 until_q32)
 	self->phase.start = (struct start){ .until_q32 = until_q32 };
 }
 
-/* A rate that has not grown by a quarter for three rounds. */
+/* Returns whether the rate has not grown by a quarter for three rounds. */
 static inline int has_plateau(struct start *start, __u64 rate_q48)
 {
 	if (4 * rate_q48 > 5 * start->highest_q48) {
@@ -27,7 +27,7 @@ static inline int has_plateau(struct start *start, __u64 rate_q48)
 	return start->rounds_without_growth >= PLATEAU_ROUNDS;
 }
 
-/* Two rounds in a row lose a fifth. */
+/* Returns whether two rounds in a row have lost a fifth. */
 static inline int loses_heavily(struct start *start, const struct tally *round)
 {
 	int is_heavy = tally_sent(round) > HEAVY_OF && 5ULL * round->lost > tally_sent(round);

@@ -1,4 +1,4 @@
-/* What Concord keeps of a connection, and what all of its phases do: mod.rs. */
+/* Concord's state of a connection, and what all of its phases share, as in mod.rs. */
 #ifndef AIRTCP_CONCORD_STATE_H
 #define AIRTCP_CONCORD_STATE_H
 
@@ -8,7 +8,7 @@
 
 #define LEAST_WINDOW_Q32 (4 * ONE_Q32)
 #define MARGIN_Q32 (3 * ONE_Q32 / 2)
-/* CUBIC's α, as a growth in packets a round. */
+/* CUBIC's α, as a growth in packets per round. */
 #define ALPHA_Q32 (9 * ONE_Q32 / 17)
 /* RFC 6928 §2. */
 #define INITIAL_WINDOW_Q32 (10 * ONE_Q32)
@@ -36,7 +36,7 @@ struct start {
 };
 
 struct delay {
-	/* Packets a round. */
+	/* In packets per round. */
 	__u64 growth_q32;
 	__u32 draining;
 	__u32 quiet;
@@ -44,20 +44,20 @@ struct delay {
 
 struct yielding {
 	__u64 began_us;
-	/* Before it. */
+	/* As of its begin. */
 	__u64 window_q32;
 	__u64 queue_us_q20;
 	__u64 rate_q48;
 	__u64 mean_us_q20;
-	/* The highest and the least since. */
+	/* The highest rate and the least mean since. */
 	__u64 rate_after_q48;
 	__u64 mean_after_us_q20;
 	__u64 last_queue_us_q20;
 	__u32 rounds;
 	__u32 rival_rounds;
-	/* It returns to a competition, which stands still meanwhile. */
+	/* It returns to a competition, which is suspended meanwhile. */
 	__u8 is_from_compete;
-	/* Delay asked for it. */
+	/* Delay was the reason for it. */
 	__u8 is_late;
 };
 
@@ -74,7 +74,7 @@ struct compete {
 	__u64 hold_until_us;
 };
 
-/* A phase, and its window in packets. */
+/* A phase with its window in packets. */
 struct phase {
 	enum concord_phase is;
 	__u64 window_q32;
@@ -85,7 +85,7 @@ struct phase {
 	struct compete compete;
 };
 
-/* When to yield in competition, and what queues have done: yielding.rs. */
+/* When to yield in competition, and what the queues have done, as in yielding.rs. */
 struct tests {
 	__u64 gap_us;
 	__u64 last_us;
@@ -100,7 +100,7 @@ struct looks {
 	struct account seen;
 };
 
-/* What has been decided since the kernel's side has counted it. */
+/* Decisions that the hooks have not counted yet. */
 struct concord_counts {
 	__u32 corruption;
 	__u32 congestion;
@@ -112,7 +112,7 @@ struct concord_counts {
 
 struct concord {
 	struct phase phase;
-	/* Before the last timeout, if `has_before`. */
+	/* The phase before the last timeout, if `has_before`. */
 	struct phase before;
 	struct path path;
 	struct corruption corruption;
@@ -131,7 +131,7 @@ struct concord {
 	__u8 has_before;
 };
 
-/* A parameter that says whether a part is there. */
+/* Returns whether a parameter turns its part on. */
 static inline int is_on(__u32 param_q24)
 {
 	return param_q24 >= 1 << 23;
@@ -154,19 +154,19 @@ static inline __u64 bdp_of_q32(const struct concord *self, const struct concord_
 	return corruption_allow_q32(&self->corruption, believes(params), packets_q32);
 }
 
-/* What is in flight when the queue is empty. */
+/* Packets in flight when the queue is empty. */
 static inline __u64 bdp_q32(const struct concord *self, const struct concord_params *params)
 {
 	return bdp_of_q32(self, params, path_rate_q48(&self->path, RATES));
 }
 
-/* The same by the last three rounds, with what a receiver may keep back. */
+/* By the last three rounds, with what a receiver may keep back. */
 static inline __u64 drained_q32(const struct concord *self, const struct concord_params *params)
 {
 	return larger(bdp_of_q32(self, params, path_rate_q48(&self->path, 3)) + MARGIN_Q32, LEAST_WINDOW_Q32);
 }
 
-/* A verdict on what was lost under load. */
+/* Counts what was lost under load by its verdict, and forgets it. */
 static inline void forget_loaded(struct concord *self, const struct concord_params *params)
 {
 	__u32 events = self->corruption.loaded.events_q32 >> 32;

@@ -1,4 +1,4 @@
-/* Products of 128 bits, and numbers in Q32. */
+/* 128-bit products, and numbers in Q32. */
 #ifndef AIRTCP_CONCORD_WIDE_H
 #define AIRTCP_CONCORD_WIDE_H
 
@@ -7,11 +7,11 @@
 #define ONE_Q32 (1ULL << 32)
 #define WINDOW_MAX_Q32 ((__u64)WINDOW_MAX << 32)
 
-/* No value; more than any. */
+/* No value. It is larger than any value. */
 #define NONE (~0ULL)
 
-/* One digit to the base of 2^32 of (high, next) / whole, the highest bit of `whole` being set, and high < whole; leaves the
- * remainder in `high` (Knuth, The Art of Computer Programming 2, §4.3.1, algorithm D). */
+/* One digit to the base 2^32 of (high, next) / whole, where the highest bit of `whole` is set and high < whole.
+ * Leaves the remainder in `high` (Knuth, The Art of Computer Programming 2, §4.3.1, algorithm D). */
 static inline __u64 divide_digit(__u64 *high, __u64 next, __u64 whole)
 {
 	__u64 top = whole >> 32, digit = *high / top, rest = *high % top;
@@ -26,8 +26,8 @@ static inline __u64 divide_digit(__u64 *high, __u64 next, __u64 whole)
 	return digit;
 }
 
-/* a * b / whole, rounded down; NONE where that does not fit. It is not static, so that the kernel verifies it once, and not
- * wherever it is called. */
+/* a * b / whole, rounded down; NONE if that does not fit. It is not static, so that the kernel verifies it
+ * once, and not at every call. */
 __attribute__((noinline, weak)) __u64 mul_div(__u64 a, __u64 b, __u64 whole)
 {
 	__u64 low = (a & 0xffffffff) * (b & 0xffffffff);
@@ -50,7 +50,7 @@ __attribute__((noinline, weak)) __u64 mul_div(__u64 a, __u64 b, __u64 whole)
 	return (first << 32) | divide_digit(&high, low & 0xffffffff, whole);
 }
 
-/* What is beyond the largest number is it. */
+/* Beyond the largest number, the sum is that number. */
 static inline __u64 add_bounded(__u64 a, __u64 b)
 {
 	return a + b < a ? NONE : a + b;

@@ -1,4 +1,4 @@
-/* Yield: yielding.rs. */
+/* The phase Yield, as in yielding.rs. */
 #ifndef AIRTCP_CONCORD_YIELD_H
 #define AIRTCP_CONCORD_YIELD_H
 
@@ -52,7 +52,7 @@ static inline void start_yield(struct concord *self, const struct concord_params
 	self->counts.yields++;
 }
 
-/* For more losses than corruption explains: no more than CUBIC's answer would leave. */
+/* Yields because of more losses than corruption explains, to no more than CUBIC's answer would leave. */
 static inline void yield_to_losses(struct concord *self, const struct concord_params *params, __u64 queue_us_q20,
 				   __u64 now_us)
 {
@@ -62,14 +62,14 @@ static inline void yield_to_losses(struct concord *self, const struct concord_pa
 	self->counts.reductions++;
 }
 
-/* What is left of a value that loses half as much as the window. */
+/* What is left of a value that falls half as much as the window. */
 static inline __u64 half_with_window(const struct concord *self, const struct yielding *yield, __u64 before)
 {
 	return mul_div(before, yield->window_q32 + self->phase.window_q32, 2 * yield->window_q32);
 }
 
-/* The rate fell with the window when it lost at least half as much, and so many standard deviations, squared, more than
- * corruption takes off a round's rate by chance. */
+/* Returns whether the rate fell with the window: by at least half as much, and by so many standard deviations,
+ * squared, more than corruption takes off a round's rate by chance. */
 static inline int has_fallen(const struct concord *self, const struct concord_params *params, const struct yielding *yield,
 			     __u32 deviations_squared)
 {
@@ -84,7 +84,7 @@ static inline int has_fallen(const struct concord *self, const struct concord_pa
 	return mul_div(below_q32, below_q32, ONE_Q32) > deviations_squared * mul_div(odds_q32, ONE_Q32, packets_q32);
 }
 
-/* Who gave up less than a twentieth, and saw no delay go, had no queue. */
+/* Returns whether it was in vain: a flow that gave up less than a twentieth, and saw no delay go, had no queue. */
 static inline int is_in_vain(const struct concord *self, const struct concord_params *params, const struct yielding *yield)
 {
 	int delay_stayed = yield->mean_after_us_q20 > half_with_window(self, yield, yield->mean_us_q20);
@@ -93,7 +93,7 @@ static inline int is_in_vain(const struct concord *self, const struct concord_pa
 	       (delay_stayed && (has_fallen(self, params, yield, 1) || 20 * self->phase.window_q32 >= 19 * yield->window_q32));
 }
 
-/* The queue was ours, or none: on from a window between the two, or back to the old one. */
+/* The queue was ours, or there was none. Continues from a window between the two, or from the old one. */
 static inline void end_yield(struct concord *self, const struct concord_params *params, __u64 now_us)
 {
 	struct yielding *yield = &self->phase.yield;
