@@ -1,5 +1,6 @@
-//! Compiles the eBPF programs of `src/bpf` with clang. Those of `cc/` are loaded alike (`src/cc`) and are embedded as they
-//! are, by name; of the others each gets a skeleton that has the object inside.
+//! Compiles the eBPF programs of `src/bpf` with clang. Those of `cc/` are all loaded in the same way
+//! (`src/cc`), and are embedded as they are, by name. Each of the others gets a skeleton with the object
+//! inside.
 
 use anyhow::Context;
 use libbpf_cargo::SkeletonBuilder;
@@ -25,7 +26,7 @@ fn main() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The programs in a folder, with their names in alphabetical order.
+/// The programs in a folder, in alphabetical order of their names.
 fn sources(folder: &Path) -> anyhow::Result<Vec<(String, PathBuf)>> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder)? {
@@ -49,7 +50,7 @@ fn compiler(source: &Path) -> SkeletonBuilder {
     builder
 }
 
-/// Debian keeps the headers that differ between machines apart.
+/// Debian keeps machine-specific headers apart.
 fn machine_headers() -> Option<PathBuf> {
     let arch = std::env::var("CARGO_CFG_TARGET_ARCH").ok()?;
     let folder = PathBuf::from(format!("/usr/include/{arch}-linux-gnu"));

@@ -10,7 +10,7 @@ use std::path::Path;
 
 pub const PLACE: &str = "/sys/fs/bpf";
 
-/// Why nothing can be kept.
+/// Why nothing can be pinned.
 #[derive(Debug, thiserror::Error)]
 pub enum MountError {
     #[error(
@@ -28,7 +28,7 @@ pub fn is_mounted() -> bool {
     statfs(Path::new(PLACE)).is_ok_and(|found| found.filesystem_type() == BPF_FS_MAGIC)
 }
 
-/// Mounts it unless it is. Has it been missing? It stays mounted.
+/// Mounts it unless it is mounted. Returns whether it was missing. It stays mounted.
 ///
 /// # Errors
 /// What the kernel refuses.
@@ -44,7 +44,8 @@ pub fn mount() -> Result<bool, MountError> {
     Ok(true)
 }
 
-/// Has a process that led to this one another mount namespace? Then this one is of a command's making, and ends with it.
+/// Returns whether an ancestor of this process has another mount namespace. This one was then made for a
+/// command, and ends with it.
 fn is_passing() -> bool {
     let own = mount_namespace("self");
     let mut ancestors = successors(parent("self"), |process| parent(process));

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Why there is no cgroup where one was looked for.
+/// Why a cgroup cannot be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum CgroupError {
     #[error("no cgroup {0}: {1}")]
@@ -14,10 +14,10 @@ pub enum CgroupError {
     NotVersion2(PathBuf, &'static str, String),
 }
 
-/// The folder of a cgroup, open.
+/// Opens the folder of a cgroup.
 ///
 /// # Errors
-/// It is not there, or not a cgroup of version 2.
+/// It does not exist, or is not a cgroup of version 2.
 pub fn open(path: &Path) -> Result<File, CgroupError> {
     let failed = |error| CgroupError::Open(path.to_owned(), error);
     let folder = File::open(path).map_err(failed)?;

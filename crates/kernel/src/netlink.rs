@@ -17,7 +17,7 @@ use std::io;
 /// The index that loopback has in every namespace.
 pub const LOOPBACK: u32 = 1;
 
-/// A socket to the namespace in which the calling thread was when it opened it.
+/// A socket to the namespace in which the calling thread is when it opens it.
 pub struct Netlink(Socket);
 
 impl Netlink {
@@ -30,7 +30,7 @@ impl Netlink {
         Ok(Netlink(socket))
     }
 
-    /// Sets flags of the link of this index, such as up.
+    /// Sets flags of the link with this index, such as up.
     ///
     /// # Errors
     /// The kernel's.
@@ -42,8 +42,8 @@ impl Netlink {
         self.change(RouteNetlinkMessage::SetLink(link))
     }
 
-    /// Waits until a link that has found its carrier sends, and does not drop: before it answers, the kernel does what else it
-    /// would do in its own time (since Linux 6.8).
+    /// Waits until a link that has found its carrier sends, rather than drops. Before the kernel answers, it
+    /// does work on the link that it would otherwise do later (since Linux 6.8).
     ///
     /// # Errors
     /// The kernel's.
@@ -51,7 +51,7 @@ impl Netlink {
         self.link(index).map(|_| ())
     }
 
-    /// The link of this index.
+    /// The link with this index.
     ///
     /// # Errors
     /// The kernel's.
@@ -66,7 +66,7 @@ impl Netlink {
         found.ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "an answer without a link"))
     }
 
-    /// The name of the link of this index.
+    /// The name of the link with this index.
     ///
     /// # Errors
     /// The kernel's.
@@ -78,7 +78,7 @@ impl Netlink {
         name.ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "a link without a name"))
     }
 
-    /// Routes everything that nothing else is known of out of the link of this name.
+    /// Routes everything that has no other route out of the link with this name.
     ///
     /// # Errors
     /// The kernel's.
@@ -93,7 +93,7 @@ impl Netlink {
         self.change(RouteNetlinkMessage::NewRoute(route))
     }
 
-    /// Asks for one change. What is to be added must not be there.
+    /// Requests a change. What is to be added must not exist.
     ///
     /// # Errors
     /// The kernel's.
@@ -102,7 +102,7 @@ impl Netlink {
         self.ask(message, flags).map(|_| ())
     }
 
-    /// Asks for something to be taken away.
+    /// Requests a removal.
     ///
     /// # Errors
     /// The kernel's.
@@ -118,7 +118,7 @@ impl Netlink {
         self.ask(message, NLM_F_DUMP)
     }
 
-    /// Sends a request and gathers what is answered, up to the acknowledgement or the end of the dump.
+    /// Sends a request, and gathers the answers up to the acknowledgment or the end of the dump.
     ///
     /// # Errors
     /// The kernel's; invalid data for an answer that cannot be read.
@@ -140,12 +140,12 @@ impl Netlink {
     }
 }
 
-/// What can be asked and answered.
+/// What can be sent and received.
 pub trait Message: NetlinkSerializable + NetlinkDeserializable {}
 
 impl<M: NetlinkSerializable + NetlinkDeserializable> Message for M {}
 
-/// Takes the messages of a datagram. Is it the last one?
+/// Gathers the messages of a datagram. Returns whether it is the last one.
 fn gather<M: Message>(mut datagram: &[u8], answers: &mut Vec<M>) -> io::Result<bool> {
     while !datagram.is_empty() {
         let message = NetlinkMessage::<M>::deserialize(datagram)

@@ -4,7 +4,7 @@ use crate::skeleton::probe::ProbeSkelBuilder;
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use std::mem::MaybeUninit;
 
-/// Registers a congestion control made of the kernel's own Reno, and takes it back.
+/// Registers a congestion control made of the kernel's own Reno, and unregisters it.
 ///
 /// # Errors
 /// What the kernel refuses.

@@ -14,7 +14,7 @@ use std::thread;
 const PORT: u16 = 5201;
 const BYTES: usize = 4 << 20;
 
-/// Of data packets, one in so many; 0: none.
+/// One in so many data packets; 0 for none.
 #[derive(Clone, Copy)]
 struct Path {
     lost_one_in: u32,
@@ -33,8 +33,8 @@ fn each_carries_data_over_a_lossy_path_and_counts_what_it_judged() {
         match controller.scheme() {
             "spectcp" => assert_eq!((counted.losses_congestion, counted.reductions), (0, 0)),
             "jersey" | "new-jersey" => assert_eq!(counted.losses_congestion, 0),
-            // Loopback has no queue: WestwoodVT judges congestion in slow start alone.
-            // It weighs losses in sum: how a transfer so short judges them is chance.
+            // Loopback has no queue, so that WestwoodVT judges congestion only in slow start. Concord weighs
+            // losses in sum, so that how it judges those of such a short transfer is chance.
             "concord" => {}
             "westwood-vt" | "veno" => assert!(counted.reductions > 0),
             _ => assert_eq!(counted.losses_corruption + counted.losses_undecided, 0),
@@ -53,7 +53,7 @@ fn spectcp_reduces_for_marks_alone() {
     assert!(counted.reductions <= counted.ecn_echoes + counted.timeouts, "{counted:?}");
 }
 
-/// What the controller has counted while it sent [`BYTES`], or `None` where this cannot be tried.
+/// The controller's counters after it has sent [`BYTES`]; `None` if this cannot be tried.
 fn transfer(controller: &'static cc::Controller, path: Path) -> Option<Counters> {
     if !nix::unistd::geteuid().is_root() {
         eprintln!("skipped: not root");
@@ -69,7 +69,7 @@ fn transfer(controller: &'static cc::Controller, path: Path) -> Option<Counters>
     has_carried.then(|| registered.counters().unwrap())
 }
 
-/// In a thread, for it leaves the network namespace. False where tools are missing.
+/// In a thread, because it leaves the network namespace. Returns false if tools are missing.
 fn carry(name: &str, path: Path) -> bool {
     unshare(CloneFlags::CLONE_NEWNET).unwrap();
     if !run("ip", &["link", "set", "lo", "up", "mtu", "1500", "gso_max_segs", "1"], "")

@@ -9,31 +9,31 @@ use libbpf_rs::btf::types::{MemberAttr, Struct};
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-/// What the kernel calls them, and their compiled programs.
+/// Names in the kernel, and the compiled programs.
 const OBJECTS: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/controllers.rs"));
 
 /// A congestion control that this binary can give to the kernel.
 pub struct Controller {
-    /// What the kernel calls it if not asked otherwise: the scheme's name with `_` for `-`.
+    /// Its name in the kernel unless another one is given: the scheme's name with `_` for `-`.
     pub kernel_name: &'static str,
-    /// The Rust controller that it is equal to.
+    /// The Rust controller that it equals.
     pub spec: &'static ControllerSpec,
-    /// Of its parameters those that the kernel's form has.
+    /// Those of its parameters that the kernel's form has.
     pub params: Vec<Param<'static>>,
     /// How the program stores them, in the same order.
     pub(super) fields: Vec<Field>,
     pub(super) object: &'static [u8],
-    /// Where the name stands in the program's `tcp_congestion_ops`, in bytes.
+    /// Offset of the name in the program's `tcp_congestion_ops`, in bytes.
     pub(super) name_at: usize,
 }
 
-/// All of them, in alphabetical order.
+/// All controllers, in alphabetical order.
 pub fn controllers() -> &'static [Controller] {
     static CONTROLLERS: OnceLock<Vec<Controller>> = OnceLock::new();
     CONTROLLERS.get_or_init(|| OBJECTS.iter().map(|&(name, object)| Controller::new(name, object)).collect())
 }
 
-/// By the scheme's name or the kernel's.
+/// Finds a controller by the scheme's name or the kernel's.
 ///
 /// # Errors
 /// [`CcError::UnknownController`] with the nearest name.
@@ -73,12 +73,12 @@ impl Controller {
         }
     }
 
-    /// What airtcp calls it.
+    /// The scheme's name.
     pub fn scheme(&self) -> &'static str {
         self.spec.name
     }
 
-    /// What the program's struct of parameters holds if they are as `given`, and the others' defaults.
+    /// Content of the program's struct of parameters with those `given`, and defaults for the others.
     ///
     /// # Errors
     /// An unknown parameter, a value out of range, or two that are out of order.

@@ -1,9 +1,9 @@
-//! What a controller has counted.
+//! Counters of a controller.
 
 /// Declares [`Counters`], whose fields are those of `struct counters` in `bpf/intf.h`, in the same order.
 macro_rules! counters {
     ($($(#[$doc:meta])+ $name:ident,)+) => {
-        /// Over all sockets of a controller since it was loaded.
+        /// Counts over all sockets of a controller since it was loaded.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
         pub struct Counters {
             $($(#[$doc])+ pub $name: u64,)+
@@ -22,7 +22,7 @@ macro_rules! counters {
 counters! {
     /// Sockets that began to use it.
     sockets_opened,
-    /// Of which were closed or changed to another controller.
+    /// Of these, sockets that were closed or changed to another controller.
     sockets_closed,
     /// Losses judged corruption.
     losses_corruption,
@@ -36,11 +36,11 @@ counters! {
     timeouts,
     /// Losses, ECN-Echoes and first timeouts after which ssthresh was less than cwnd.
     reductions,
-    /// Those after which it was not, where Reno would have halved it.
+    /// The same events after which it was not, although Reno would have halved it.
     reductions_avoided,
-    /// Times that Concord gave up its part of a queue, to see whose it is.
+    /// Times that Concord gave up its part of a queue, to see whose the queue is.
     yields,
-    /// Of which found a rival's.
+    /// Of these, those that found a rival's.
     rivals,
 }
 
@@ -50,10 +50,10 @@ impl Counters {
         self.sockets_opened.saturating_sub(self.sockets_closed)
     }
 
-    /// Bytes that one CPU's take.
+    /// Bytes of one CPU's record.
     pub(super) const SIZE: usize = 8 * Counters::NAMES.len();
 
-    /// Sums up what each CPU has counted.
+    /// Sums up the CPUs' records.
     pub(super) fn sum(cpus: &[Vec<u8>]) -> Counters {
         let mut sum = Counters::default();
         for cpu in cpus {

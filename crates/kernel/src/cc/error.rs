@@ -51,13 +51,13 @@ impl CcError {
         CcError::refusal(doing.to_owned(), source, Vec::new())
     }
 
-    /// For `map_err`: what was being done when it happened.
+    /// For `map_err`, with what was being done.
     pub(super) fn io(doing: impl Into<String>) -> impl FnOnce(io::Error) -> CcError {
         let doing = doing.into();
         |source| CcError::Io { doing, source }
     }
 
-    /// The kernel has refused; names what it lacks, or what this process lacks, if that is why.
+    /// The error for a refusal of the kernel. Names what the kernel or this process lacks, if that is why.
     pub(super) fn refusal(doing: String, source: libbpf_rs::Error, log: Vec<String>) -> CcError {
         if let Some(missing) = requirements::missing_capabilities() {
             return CcError::Capability(missing);

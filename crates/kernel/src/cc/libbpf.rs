@@ -1,17 +1,17 @@
-//! What libbpf says while it works goes into the error, if there is one, instead of to standard error.
+//! Puts libbpf's messages into the error, if there is one, instead of on standard error.
 
 use libbpf_rs::PrintLevel;
 use std::cell::RefCell;
 use std::sync::Once;
 
-/// As many of the last lines as an error shows: a verifier's reason stands at the end.
+/// Number of last lines that an error shows. A verifier's reason is at the end.
 const LINES: usize = 12;
 
 thread_local! {
     static SAID: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Runs `work`, and returns what libbpf has said if it failed.
+/// Runs `work`. If it fails, also returns libbpf's messages.
 pub fn listening<T>(
     work: impl FnOnce() -> libbpf_rs::Result<T>,
 ) -> Result<T, (libbpf_rs::Error, Vec<String>)> {

@@ -7,12 +7,12 @@ use std::collections::BTreeMap;
 /// The only key of a controller's maps.
 const KEY: [u8; 4] = [0; 4];
 
-/// What can be asked of a loaded controller, and changed.
+/// A controller in the kernel, to be read and changed.
 pub struct Loaded {
     pub(super) controller: &'static Controller,
     pub(super) name: String,
     pub(super) counters: MapHandle,
-    /// `None`: it has no parameters.
+    /// `None` if it has no parameters.
     pub(super) params: Option<MapHandle>,
 }
 
@@ -21,13 +21,13 @@ impl Loaded {
         self.controller
     }
 
-    /// What the kernel calls it.
+    /// Its name in the kernel.
     pub fn name(&self) -> &str {
         &self.name
     }
 
     /// # Errors
-    /// If the kernel refuses to read them.
+    /// The kernel refuses to read them.
     pub fn counters(&self) -> Result<Counters, CcError> {
         let failed = |source| CcError::libbpf("read its counters", source);
         Ok(Counters::sum(
@@ -38,7 +38,8 @@ impl Loaded {
     /// Changes a parameter, also for existing sockets.
     ///
     /// # Errors
-    /// An unknown parameter, a value out of range, or out of order with another as it is now, which changes nothing.
+    /// An unknown parameter, a value out of range, or out of order with another parameter's present value.
+    /// Nothing changes then.
     pub fn set(&self, param: &str, value: f64) -> Result<(), CcError> {
         self.set_all(&BTreeMap::from([(param.to_owned(), value)]))
     }
@@ -59,10 +60,10 @@ impl Loaded {
             .map_err(|source| CcError::libbpf("change its parameters", source))
     }
 
-    /// The parameters as they are now, as exactly as the program stores them.
+    /// The present parameters, as exactly as the program stores them.
     ///
     /// # Errors
-    /// If the kernel refuses to read them.
+    /// The kernel refuses to read them.
     pub fn params(&self) -> Result<BTreeMap<&'static str, f64>, CcError> {
         let Some(map) = &self.params else { return Ok(BTreeMap::new()) };
         let memory = memory(map)?;
@@ -70,7 +71,7 @@ impl Loaded {
         Ok(names.zip(self.controller.fields.iter().map(|field| field.read(&memory))).collect())
     }
 
-    /// Do the maps look as this binary's programs have them? Another version's may not.
+    /// Returns whether the maps are as this binary's programs have them. Another version's may not be.
     pub(super) fn is_of_this_version(&self) -> bool {
         let has_params = self.params.as_ref().map_or(0, |map| map.value_size() as usize);
         has_params == 4 * self.controller.fields.len()

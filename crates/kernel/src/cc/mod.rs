@@ -1,7 +1,7 @@
 //! The papers' senders as congestion controls of the running kernel.
 //!
-//! [`register`] gives a controller to the kernel for as long as this process keeps it, [`load`] for longer.
-//! Parameters are the Rust controllers' (`airtcp_proto::cc::registry`), as far as the kernel's form has them.
+//! [`register`] gives a controller to the kernel for as long as this process keeps it, [`load`] for longer. Its
+//! parameters are those of the Rust controllers (`airtcp_proto::cc::registry`) that the kernel's form has.
 
 mod apply;
 mod controllers;

@@ -1,4 +1,4 @@
-//! What a controller needs of the network namespace whose connections use it.
+//! What a controller needs from the network namespace whose connections use it.
 
 use super::{CcError, Controller};
 use std::fs;
@@ -6,12 +6,12 @@ use std::fs;
 /// A sysctl that has to be set where connections are opened.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Need {
-    /// As [`ControllerSpec::changes`](airtcp_proto::cc::registry::ControllerSpec::changes) has it.
+    /// As in [`ControllerSpec::changes`](airtcp_proto::cc::registry::ControllerSpec::changes).
     change: (&'static str, &'static str),
     sysctl: &'static str,
-    /// Any of these; the first is the one to set.
+    /// Any of these will do; the first is the one to set.
     values: &'static [&'static str],
-    /// What becomes of it otherwise.
+    /// What happens otherwise.
     pub without: &'static str,
 }
 
@@ -31,7 +31,8 @@ const NEEDS: &[Need] = &[
 ];
 
 impl Controller {
-    /// In the order of [`ControllerSpec::changes`](airtcp_proto::cc::registry::ControllerSpec::changes).
+    /// Its needs, in the order of
+    /// [`ControllerSpec::changes`](airtcp_proto::cc::registry::ControllerSpec::changes).
     pub fn needs(&self) -> Vec<&'static Need> {
         let need = |change: &_| NEEDS.iter().find(|need| need.change == *change).expect("a sysctl for it");
         self.spec.changes.iter().map(need).collect()
@@ -39,15 +40,15 @@ impl Controller {
 }
 
 impl Need {
-    /// What `sysctl -w` takes.
+    /// The setting, as `sysctl -w` takes it.
     pub fn setting(&self) -> String {
         format!("{}={}", self.sysctl, self.values[0])
     }
 
-    /// What the calling thread's namespace has instead, as `setting`; `None`: what is needed.
+    /// The setting of the calling thread's namespace; `None` if the need is met.
     ///
     /// # Errors
-    /// If it cannot be read.
+    /// It cannot be read.
     pub fn unmet(&self) -> Result<Option<String>, CcError> {
         let path = format!("/proc/sys/{}", self.sysctl.replace('.', "/"));
         let text = fs::read_to_string(&path).map_err(CcError::io(format!("read {path}")))?;

@@ -1,4 +1,4 @@
-//! Whose a congestion control of the kernel is.
+//! Who a congestion control of the kernel belongs to.
 
 use super::{CcError, pinned, requirements};
 use libbpf_rs::btf::types::{MemberAttr, Struct};
@@ -14,20 +14,20 @@ use std::path::Path;
 pub enum Owner {
     /// `airtcpd cc load`.
     Airtcpd,
-    /// An eBPF program. `processes` hold it, as far as this process may see; one that is pinned needs none.
+    /// An eBPF program. `processes` hold it, as far as this process may see; a pinned one needs none.
     Program { map_id: u32, processes: Vec<String> },
     /// A module of the kernel.
     Module { name: String },
     /// The kernel itself.
     Kernel,
-    /// This process may not see.
+    /// This process is not allowed to see.
     Unknown,
 }
 
-/// The congestion controls that the kernel has, and whose they are.
+/// The kernel's congestion controls, with their owners.
 ///
 /// # Errors
-/// If there is no TCP.
+/// There is no TCP.
 pub fn available() -> Result<Vec<(String, Owner)>, CcError> {
     let path = "/proc/sys/net/ipv4/tcp_available_congestion_control";
     let names = std::fs::read_to_string(path).map_err(CcError::io(format!("read {path}")))?;
@@ -35,7 +35,7 @@ pub fn available() -> Result<Vec<(String, Owner)>, CcError> {
 }
 
 impl Owner {
-    /// Of one that there is.
+    /// The owner of an existing congestion control.
     pub(super) fn of(name: &str) -> Owner {
         if pinned::is_pinned(name) {
             return Owner::Airtcpd;
@@ -88,7 +88,7 @@ fn struct_ops_map(name: &str) -> Option<u32> {
         })
 }
 
-/// In bytes.
+/// Offset of a member in bytes.
 fn offset(composite: &Struct<'_>, member: &str) -> Option<usize> {
     composite.iter().find(|found| found.name.is_some_and(|name| name == member)).and_then(|found| match found
         .attr
@@ -98,12 +98,12 @@ fn offset(composite: &Struct<'_>, member: &str) -> Option<usize> {
     })
 }
 
-/// Does the C string at the begin of `memory` read `text`?
+/// Returns whether `memory` begins with the C string `text`.
 fn is_string(memory: &[u8], text: &str) -> bool {
     memory.strip_prefix(text.as_bytes()).is_some_and(|rest| rest.first() == Some(&0))
 }
 
-/// The processes that have the map, or a link to it, open: number and command.
+/// The processes that hold the map or a link to it: number and command.
 fn holders(map_id: u32) -> Vec<String> {
     let line = format!("map_id:\t{map_id}");
     let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();

@@ -3,11 +3,11 @@
 
 use libbpf_rs::btf::types::{MemberAttr, Struct};
 
-/// One member.
+/// A member of the struct.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Field {
     pub name: String,
-    /// Bytes from the struct's begin.
+    /// In bytes from the struct's begin.
     pub offset: usize,
     pub fraction_bits: u32,
 }
@@ -18,14 +18,14 @@ impl Field {
         (value / self.resolution()).round() as u32
     }
 
-    /// The shortest decimal that is stored so: 0.8, though no binary fraction is.
+    /// The shortest decimal that is stored so: 0.8, although no binary fraction equals it.
     pub fn decode(&self, stored: u32) -> f64 {
         let exact = f64::from(stored) * self.resolution();
         let rounded = |digits| (exact * f64::powi(10.0, digits)).round() / f64::powi(10.0, digits);
         (0..12).map(rounded).find(|&value| self.encode(value) == stored).unwrap_or(exact)
     }
 
-    /// By how much two neighbouring values differ.
+    /// Difference between two neighbouring values.
     pub fn resolution(&self) -> f64 {
         f64::powi(2.0, -(self.fraction_bits as i32))
     }
@@ -41,7 +41,7 @@ impl Field {
 }
 
 /// # Panics
-/// If a member is not called as `bpf/controller.h` says.
+/// A member is not named as `bpf/controller.h` says.
 pub fn fields(members: &Struct<'_>) -> Vec<Field> {
     let field = |name: &str, offset| {
         let (name, bits) = name.rsplit_once("_q").unwrap_or_else(|| panic!("`{name}` does not end in _qN"));

@@ -17,7 +17,7 @@ const LINK: &str = "link";
 const COUNTERS: &str = "counters";
 const PARAMS: &str = "params";
 
-/// One of them.
+/// A pinned controller.
 pub struct Pinned {
     loaded: Loaded,
     record: LoadedController,
@@ -34,15 +34,16 @@ impl Deref for Pinned {
 /// What [`unload`] has done.
 #[derive(Clone, Debug, Default)]
 pub struct Unloaded {
-    /// What the kernel called it.
+    /// Its name in the kernel.
     pub name: String,
-    /// Sockets that use it still; the kernel keeps the program for them until they close. `None`: unknown.
+    /// Sockets that still use it. The kernel keeps the program for them until they close. `None` if unknown.
     pub sockets: Option<u64>,
     /// What was undone, in words.
     pub undone: Vec<String>,
     /// What could not be undone, in words.
     pub left: Vec<String>,
-    /// It is the default of the calling thread's network namespace still, as somebody else has set it.
+    /// Whether it is still the default of the calling thread's network namespace, because somebody else has set
+    /// that.
     pub is_default: bool,
 }
 
@@ -58,24 +59,24 @@ pub fn load(requests: &[Request], targets: &[Target]) -> Result<Vec<Pinned>, CcE
     let pin = |registered| pin_and_apply(registered, targets);
     registered.into_iter().map(pin).collect::<Result<_, _>>().inspect_err(|_| {
         for name in &names {
-            // The first error is the one to tell.
+            // Report the first error.
             let _ = remove(name, true);
         }
     })
 }
 
-/// All that airtcpd has pinned.
+/// All controllers that airtcpd has pinned.
 ///
 /// # Errors
-/// If they cannot be read, or are another version's.
+/// They cannot be read, or are another version's.
 pub fn pinned() -> Result<Vec<Pinned>, CcError> {
     pinned_names()?.iter().map(|name| open(name)).collect()
 }
 
-/// What the kernel calls them, in alphabetical order.
+/// Their names in the kernel, in alphabetical order.
 ///
 /// # Errors
-/// If the BPF file system cannot be read.
+/// The BPF file system cannot be read.
 pub fn pinned_names() -> Result<Vec<String>, CcError> {
     let mut names = folders()?;
     names.retain(|name| is_pinned(name));
@@ -83,7 +84,7 @@ pub fn pinned_names() -> Result<Vec<String>, CcError> {
     Ok(names)
 }
 
-/// The one that the kernel calls `name`, or whose scheme is called so.
+/// Opens a controller by its name in the kernel or its scheme's.
 ///
 /// # Errors
 /// [`CcError::NotLoaded`].
@@ -100,28 +101,29 @@ pub fn open(name: &str) -> Result<Pinned, CcError> {
 /// Changes parameters of a loaded controller, also for existing sockets.
 ///
 /// # Errors
-/// Not loaded, and as [`Loaded::set`]; nothing is changed.
+/// It is not loaded, or as [`Loaded::set`]. Nothing is changed.
 pub fn set(name: &str, changes: &BTreeMap<String, f64>) -> Result<(), CcError> {
     let _lock = Lock::take()?;
     open(name)?.set_all(changes)
 }
 
-/// Undoes what it was applied to and takes it out of the kernel. Sockets that use it keep it until they close.
+/// Undoes what a controller was applied to, and removes it from the kernel. Sockets that use it keep it until
+/// they close.
 ///
 /// # Errors
-/// Not loaded, or something cannot be undone: it stays then, applied to that alone, unless `is_forced`.
+/// It is not loaded, or something cannot be undone. Then it stays, applied to that alone, unless `is_forced`.
 pub fn unload(name: &str, is_forced: bool) -> Result<Unloaded, CcError> {
     let _lock = Lock::take()?;
     remove(&loaded_name(name)?, is_forced)
 }
 
 impl Pinned {
-    /// What it was applied to.
+    /// What it is applied to.
     pub fn applied(&self) -> &[Applied] {
         &self.record.applied
     }
 
-    /// What to unload it by, and where its pins are.
+    /// Folder of its pins.
     pub fn folder(&self) -> PathBuf {
         folder(&self.name)
     }
@@ -147,7 +149,7 @@ fn folders() -> Result<Vec<String>, CcError> {
     Ok(entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect())
 }
 
-/// Removes what an airtcpd that was killed while it loaded or unloaded has left.
+/// Removes what an airtcpd has left that was killed while loading or unloading.
 fn clean() -> Result<(), CcError> {
     for name in folders()?.iter().filter(|name| !is_pinned(name)) {
         remove(name, true)?;
@@ -182,7 +184,7 @@ fn maps(name: &str, record: &LoadedController) -> Result<Loaded, CcError> {
 fn pin_and_apply(mut registered: Registered, targets: &[Target]) -> Result<Pinned, CcError> {
     bpffs::mount()?;
     let name = registered.name().to_owned();
-    // The kernel has let us have the name: whatever stands here is of one that is gone.
+    // The kernel has accepted the name, so whatever is here belongs to a controller that is gone.
     remove(&name, true)?;
     let scheme = registered.controller().scheme().to_owned();
     let mut record =
@@ -195,7 +197,7 @@ fn pin_and_apply(mut registered: Registered, targets: &[Target]) -> Result<Pinne
         refuse_clashes(&applied)?;
         record.applied.extend(applied);
     }
-    // First written, then done: what a crash leaves can be undone.
+    // Recorded first, and then done, so that what a crash leaves can be undone.
     record.write(&name)?;
     for applied in &record.applied {
         applied.apply(&name)?;
@@ -203,7 +205,7 @@ fn pin_and_apply(mut registered: Registered, targets: &[Target]) -> Result<Pinne
     Ok(Pinned { loaded: registered.loaded, record })
 }
 
-/// Who undoes what others have built upon would leave a mess.
+/// Refuses what others have changed already: undoing both in any order would leave a mess.
 fn refuse_clashes(wanted: &[Applied]) -> Result<(), CcError> {
     for by in pinned_names()? {
         for applied in LoadedController::read(&by)?.applied {
@@ -224,7 +226,7 @@ fn pin(registered: &mut Registered) -> libbpf_rs::Result<()> {
     registered.link.pin(folder.join(LINK))
 }
 
-/// Undoes the last first, and leaves what cannot be undone.
+/// Undoes the last first. Keeps what cannot be undone.
 fn undo(applied: &mut Vec<Applied>, unloaded: &mut Unloaded) {
     for index in (0..applied.len()).rev() {
         let undone = applied[index].undo(&unloaded.name);
@@ -240,7 +242,7 @@ fn undo(applied: &mut Vec<Applied>, unloaded: &mut Unloaded) {
     }
 }
 
-/// Removes all that there is of `name`, be it little.
+/// Removes whatever exists of `name`.
 fn remove(name: &str, is_forced: bool) -> Result<Unloaded, CcError> {
     let mut record = LoadedController::read(name)?;
     let counters = maps(name, &record).and_then(|loaded| loaded.counters());
@@ -252,7 +254,7 @@ fn remove(name: &str, is_forced: bool) -> Result<Unloaded, CcError> {
         return Err(CcError::Undo(unloaded));
     }
     let folder = folder(name);
-    // The link first: without it the name is free.
+    // The link first, because it reserves the name.
     let pins = fs::read_dir(&folder).into_iter().flatten().flatten().map(|pin| pin.path());
     for pin in std::iter::once(folder.join(LINK)).chain(pins) {
         match fs::remove_file(&pin) {

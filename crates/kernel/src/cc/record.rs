@@ -1,4 +1,4 @@
-//! What is remembered of a pinned controller, so that any process can report and undo it: files in /run/airtcp/cc. One
+//! Records of pinned controllers, from which any process can report and undo them: files in /run/airtcp/cc. One
 //! process at a time changes them.
 
 use super::apply::Applied;
@@ -11,18 +11,18 @@ use std::path::{Path, PathBuf};
 
 const FOLDER: &str = "/run/airtcp/cc";
 
-/// Of one controller.
+/// The record of one controller.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct LoadedController {
     /// The scheme whose sender it is.
     pub scheme: String,
-    /// Of the airtcpd that has loaded it.
+    /// Version of the airtcpd that has loaded it.
     pub version: String,
     pub applied: Vec<Applied>,
 }
 
 impl LoadedController {
-    /// Returns an empty one if there is none.
+    /// Returns an empty record if there is none.
     pub fn read(name: &str) -> Result<LoadedController, CcError> {
         let path = path(name);
         let doing = || format!("read {}", path.display());
@@ -33,7 +33,7 @@ impl LoadedController {
         }
     }
 
-    /// All or nothing: a crash leaves the one from before.
+    /// Writes all or nothing: a crash leaves the previous record.
     pub fn write(&self, name: &str) -> Result<(), CcError> {
         let (path, new) = (path(name), path(&format!("{name}.new")));
         let write = || -> io::Result<()> {
@@ -58,7 +58,7 @@ impl LoadedController {
 pub struct Lock(#[expect(dead_code, reason = "unlocks when it is dropped")] Flock<File>);
 
 impl Lock {
-    /// Who may not change anything is told so, before it stumbles over files.
+    /// Reports missing capabilities before it touches files.
     pub fn take() -> Result<Lock, CcError> {
         requirements::check_capabilities()?;
         let doing = || CcError::io(format!("lock {FOLDER}"));

@@ -1,4 +1,4 @@
-//! Giving a controller to the kernel.
+//! Registers controllers with the kernel.
 
 use super::libbpf::listening;
 use super::{CcError, Controller, Loaded, Owner};
@@ -12,27 +12,28 @@ const NAME_MAX: usize = 15;
 /// What to load.
 pub struct Request {
     pub controller: &'static Controller,
-    /// What the kernel is to call it; `None`: [`Controller::kernel_name`].
+    /// Its name in the kernel; `None` for [`Controller::kernel_name`].
     pub name: Option<String>,
     /// Parameters that differ from their defaults.
     pub params: BTreeMap<String, f64>,
 }
 
 impl Request {
-    /// What the kernel is to call it.
+    /// Its name in the kernel.
     pub fn name(&self) -> &str {
         self.name.as_deref().unwrap_or(self.controller.kernel_name)
     }
 
     /// # Errors
-    /// A name or parameters that no kernel takes.
+    /// No kernel accepts the name or the parameters.
     pub fn check(&self) -> Result<(), CcError> {
         check_name(self.name())?;
         self.controller.values(&self.params).map(drop)
     }
 }
 
-/// A controller that any program can select until this is dropped. Sockets that use it then keep it until they close.
+/// A controller that any program can select until this value is dropped. Sockets that use it then keep it until
+/// they close.
 pub struct Registered {
     pub(super) loaded: Loaded,
     pub(super) link: Link,
@@ -46,7 +47,7 @@ impl Deref for Registered {
     }
 }
 
-/// Gives a controller to the kernel.
+/// Registers a controller with the kernel.
 ///
 /// # Errors
 /// [`CcError`]; nothing is left behind.
@@ -71,7 +72,7 @@ fn check_name(name: &str) -> Result<(), CcError> {
     if is_name { Ok(()) } else { Err(CcError::Name(name.to_owned())) }
 }
 
-/// Writes the name and the parameters into what will be loaded.
+/// Writes the name and the parameters into the object before it is loaded.
 fn prepare(open: &mut OpenObject, controller: &Controller, name: &str, value: impl Fn(&str) -> f64) {
     for mut map in open.maps_mut() {
         let (is_params, is_ops) =
@@ -104,7 +105,7 @@ fn attach(object: &mut Object, controller: &'static Controller, name: &str) -> l
     Ok(Registered { loaded: Loaded { controller, name: name.to_owned(), counters, params }, link })
 }
 
-/// libbpf calls the map of a section by the object's name and the section's.
+/// libbpf names the map of a section after the object and the section.
 fn is_params(map: &[u8]) -> bool {
     map.ends_with(b".bss")
 }

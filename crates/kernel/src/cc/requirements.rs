@@ -1,4 +1,4 @@
-//! What it takes to load a congestion control.
+//! What loading a congestion control requires.
 
 use super::CcError;
 use libbpf_rs::btf::Btf;
@@ -10,7 +10,7 @@ const KERNEL_TYPES: &str = "/sys/kernel/btf/vmlinux";
 /// Bits of a capability set, from linux/capability.h.
 const NEEDED: [(&str, u32); 3] = [("CAP_NET_ADMIN", 12), ("CAP_PERFMON", 38), ("CAP_BPF", 39)];
 
-/// The capabilities that this process would need and has not.
+/// The capabilities that this process needs and lacks.
 pub fn missing_capabilities() -> Option<String> {
     let status = std::fs::read_to_string("/proc/thread-self/status").ok()?;
     let effective = status.lines().find_map(|line| line.strip_prefix("CapEff:"))?;
@@ -23,7 +23,7 @@ pub fn check_capabilities() -> Result<(), CcError> {
     missing_capabilities().map_or(Ok(()), |missing| Err(CcError::Capability(missing)))
 }
 
-/// CAP_SYS_ADMIN stands for the two that Linux 5.8 split off it.
+/// CAP_SYS_ADMIN includes the two that Linux 5.8 split off it.
 fn missing_of(effective: u64) -> Option<String> {
     let has = |bit: u32| effective >> bit & 1 == 1;
     let has_all = |bit: u32| has(bit) || (bit >= 38 && has(21));

@@ -1,4 +1,4 @@
-//! From an interface to programs on it.
+//! Attaches the programs to an interface.
 
 use super::hooks::{Hold, Hooks};
 use super::maps;
@@ -10,7 +10,7 @@ use netlink_packet_route::link::LinkLayerType;
 use nix::net::if_::if_nametoindex;
 use std::mem::MaybeUninit;
 
-/// Programs on an interface. Dropped, they are off it.
+/// Programs on an interface. Dropping this detaches them.
 pub struct Attached {
     pub(super) hold: Hold,
     pub(super) flows: MapHandle,
@@ -26,10 +26,11 @@ impl Attached {
     }
 }
 
-/// Filters what crosses `interface` of this thread's network namespace, behind which the fixed hosts are.
+/// Filters what crosses `interface` of this thread's network namespace. The fixed hosts are behind it.
 ///
 /// # Errors
-/// The parameters or the interface cannot be, or the kernel or its rights do not let us. Nothing is left behind.
+/// The parameters or the interface are not possible, or the kernel or missing rights prevent it. Nothing is
+/// left behind.
 pub fn attach(interface: &str, parameters: &Parameters, hooks: Hooks) -> Result<Attached, FilterError> {
     let index = if_nametoindex(interface).map_err(|_| FilterError::NoInterface(interface.to_owned()))?;
     let link_len = link_len(interface, index)?;

@@ -10,28 +10,28 @@ use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 
-/// Ours is known by these: others' filters have others.
+/// Handle and priority of our filters.
 const HANDLE: u32 = 0x6174;
 const PRIORITY: u32 = 0x6174;
 
 const NOTHING: &str = "/dev/null";
 
 const POINTS: [TcAttachPoint; 2] = [TC_INGRESS, TC_EGRESS];
-/// Below which the filters of each point are (`TC_H_MIN_INGRESS`, `TC_H_MIN_EGRESS`).
+/// Parents of each point's filters (`TC_H_MIN_INGRESS`, `TC_H_MIN_EGRESS`).
 const PARENTS: [TcHandle; 2] =
     [TcHandle { major: 0xffff, minor: 0xfff2 }, TcHandle { major: 0xffff, minor: 0xfff3 }];
 
-/// Filters on the interface of this index. Dropped, they are off it, unless they are [kept](Clsact::keep).
+/// Filters on the interface with this index. Dropping this removes them, unless they are [kept](Clsact::keep).
 pub struct Clsact {
     namespace: NamespaceId,
     index: u32,
-    /// The qdisc was not there before.
+    /// Whether the qdisc was added with them.
     is_new: bool,
     is_kept: bool,
 }
 
 impl Clsact {
-    /// Behind the filters of others that are there.
+    /// Attaches behind the existing filters of others.
     pub fn attach(index: u32, data: &ProgramMut<'_>, acks: &ProgramMut<'_>) -> Result<Clsact, FilterError> {
         let is_new = !has_qdisc(index).map_err(FilterError::io("the qdiscs"))?;
         hook(data.as_fd(), index, TC_INGRESS | TC_EGRESS)
@@ -39,37 +39,37 @@ impl Clsact {
             .map_err(|error| FilterError::OldKernel(io::Error::other(error)))?;
         let clsact = Clsact { namespace: NamespaceId::current()?, index, is_new, is_kept: false };
         for (program, point) in [data, acks].into_iter().zip(POINTS) {
-            // In the place of one that somebody killed has left.
+            // Replaces a filter that a killed process has left.
             let attached = hook(program.as_fd(), index, point).replace(true).attach();
             attached.map_err(FilterError::kernel("attach a program to clsact"))?;
         }
         Ok(clsact)
     }
 
-    /// Is the qdisc gone with the filters, unless others have come to use it?
+    /// Returns whether the qdisc goes with the filters, unless others have come to use it.
     pub fn is_new(&self) -> bool {
         self.is_new
     }
 
-    /// From now on they stay.
+    /// Keeps the filters from now on.
     pub fn keep(mut self) {
         self.is_kept = true;
     }
 
-    /// How many of the two are on the interface of this index in this thread's network namespace?
+    /// Returns how many of the two are on the interface with this index, in this thread's network namespace.
     pub fn attached(index: u32) -> usize {
-        // Asked of a hook that is not there, libbpf complains on stderr.
+        // libbpf complains on stderr about a query of a hook that is not there.
         let (Ok(none), Ok(true)) = (nothing(), has_qdisc(index)) else { return 0 };
         POINTS.into_iter().filter(|point| hook(none.as_fd(), index, *point).query().is_ok()).count()
     }
 
-    /// Takes them off, and the qdisc if it came with them and nobody else uses it.
+    /// Removes the filters, and the qdisc if it came with them and nobody else uses it.
     pub fn detach(index: u32, is_new: bool) -> Result<(), FilterError> {
         let none = nothing().map_err(FilterError::io(NOTHING))?;
         if !has_qdisc(index).map_err(FilterError::io("the clsact qdisc"))? {
             return Ok(());
         }
-        // With their interface they have gone.
+        // The interface has taken them along.
         for mut hook in POINTS.map(|point| hook(none.as_fd(), index, point)) {
             if hook.query().is_ok() {
                 hook.detach().map_err(FilterError::kernel("detach a program from clsact"))?;
@@ -88,13 +88,13 @@ impl Clsact {
 impl Drop for Clsact {
     fn drop(&mut self) {
         if !self.is_kept {
-            // With the interface, or the namespace, they are gone.
+            // If the interface or the namespace is gone, so are they.
             let _ = self.namespace.within(|| Clsact::detach(self.index, self.is_new));
         }
     }
 }
 
-/// A hook wants a descriptor where no program is meant, too.
+/// A hook needs a descriptor even where no program is meant.
 fn nothing() -> io::Result<File> {
     File::open(NOTHING)
 }

@@ -38,7 +38,7 @@ pub enum FilterError {
 }
 
 impl FilterError {
-    /// For `map_err`: what was being done when it happened.
+    /// For `map_err`, with what was being done.
     pub(super) fn io(what: impl Into<String>) -> impl FnOnce(io::Error) -> FilterError {
         let what = what.into();
         |error| match missing_capabilities().filter(|_| error.kind() == io::ErrorKind::PermissionDenied) {
@@ -47,7 +47,7 @@ impl FilterError {
         }
     }
 
-    /// The same where it was the BPF library's to do.
+    /// For `map_err` of the BPF library's errors.
     pub(super) fn kernel(doing: impl Into<String>) -> impl FnOnce(libbpf_rs::Error) -> FilterError {
         let doing = doing.into();
         |source| match missing_capabilities() {
@@ -57,7 +57,7 @@ impl FilterError {
     }
 }
 
-/// The kernel has refused, with what libbpf has said; names what this process lacks, if that is why.
+/// A refusal of the kernel, with libbpf's messages. Names what this process lacks, if that is why.
 impl From<(libbpf_rs::Error, Vec<String>)> for FilterError {
     fn from((source, log): (libbpf_rs::Error, Vec<String>)) -> FilterError {
         missing_capabilities().map_or(FilterError::Program { source, log }, FilterError::Capability)

@@ -1,4 +1,5 @@
-//! Where the two programs hang on an interface: its tcx hooks, or, on a kernel that has none, filters of its clsact qdisc.
+//! The hooks of the two programs on an interface: tcx, or, on a kernel that has none, filters of the clsact
+//! qdisc.
 
 use super::FilterError;
 use super::clsact::Clsact;
@@ -17,15 +18,15 @@ pub enum Hooks {
     Clsact,
 }
 
-/// Programs on their hooks. Dropped, they are off them.
+/// Programs on their hooks. Dropping this removes them.
 pub enum Hold {
     Tcx([Link; 2]),
     Clsact(Clsact),
 }
 
 impl Hold {
-    /// Behind the programs of others that are there: `data` where packets come in by the interface of this index, `acks` where
-    /// they go out.
+    /// Attaches behind the existing programs of others: `data` where packets come in by the interface with this
+    /// index, `acks` where they go out.
     pub fn take(
         hooks: Hooks,
         index: u32,
@@ -37,7 +38,7 @@ impl Hold {
         }
         match attach_tcx(data, index) {
             Ok(data) => Ok(Hold::Tcx([data, attach_tcx(acks, index).map_err(FilterError::from)?])),
-            // An older kernel knows no such link.
+            // An older kernel does not know this kind of link.
             Err((error, _)) if error.kind() == libbpf_rs::ErrorKind::InvalidInput => {
                 Clsact::attach(index, data, acks).map(Hold::Clsact)
             }
@@ -60,7 +61,7 @@ fn attach_tcx(program: &ProgramMut<'_>, index: u32) -> Result<Link, (libbpf_rs::
             )
         };
         let link = NonNull::new(link).ok_or_else(|| libbpf_rs::Error::from(io::Error::last_os_error()))?;
-        // SAFETY: libbpf has made it for us.
+        // SAFETY: libbpf has made it for us, and nobody else has it.
         Ok(unsafe { Link::from_ptr(link) })
     })
 }

@@ -16,13 +16,13 @@ use std::path::{Path, PathBuf};
 
 const FOLDER: &str = "/sys/fs/bpf/airtcp/filter";
 const LOCK: &str = "/run/airtcp/filter";
-/// The programs come last: a folder without both is of an airtcpd that was killed.
+/// Pinned last: a folder without both was left by an airtcpd that was killed.
 const LINKS: [&str; 2] = ["data", "acks"];
 const MAPS: [&str; 3] = ["flows", "parameters", "totals"];
-/// One of these stands where the programs are filters of clsact, which has no links to pin: the qdisc was there, or it is ours.
+/// Marks for filters of clsact, which has no links to pin: the qdisc was there, or it is ours.
 const CLSACT: [&str; 2] = ["clsact", "clsact-of-ours"];
 
-/// A filter that is pinned.
+/// A pinned filter.
 pub struct Installed {
     place: Place,
     flows: MapHandle,
@@ -30,17 +30,19 @@ pub struct Installed {
     totals: MapHandle,
 }
 
-/// Where a filter is: the number of the network namespace that the kernel's tools show, and the interface's there.
+/// Where a filter is: the network namespace's number, as the kernel's tools show it, and the interface's number
+/// there.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Place {
     namespace: u64,
     interface: u32,
 }
 
-/// Attaches a filter that stays until it is [uninstalled](uninstall), its interface goes, or the host starts anew.
+/// Attaches a filter that stays until it is [uninstalled](uninstall), its interface disappears, or the host
+/// reboots.
 ///
 /// # Errors
-/// As [`attach`], and there is one already. Nothing is left behind.
+/// As [`attach`], or there is one already. Nothing is left behind.
 pub fn install(interface: &str, parameters: &Parameters, hooks: Hooks) -> Result<Installed, FilterError> {
     let _lock = lock()?;
     bpffs::mount()?;
@@ -51,13 +53,13 @@ pub fn install(interface: &str, parameters: &Parameters, hooks: Hooks) -> Result
     }
     let attached = attach(interface, parameters, hooks)?;
     pin(attached, &place).inspect_err(|_| {
-        // The first error is the one to tell.
+        // Report the first error.
         let _ = place.remove();
     })?;
     place.open()
 }
 
-/// All that are pinned.
+/// All pinned filters.
 ///
 /// # Errors
 /// They cannot be read.
@@ -67,7 +69,7 @@ pub fn installed() -> Result<Vec<Installed>, FilterError> {
     places.into_iter().filter(Place::is_alive).map(|place| place.open()).collect()
 }
 
-/// The one on `interface` of this thread's network namespace.
+/// The filter on `interface` of this thread's network namespace.
 ///
 /// # Errors
 /// There is none.
@@ -79,7 +81,7 @@ pub fn on(interface: &str) -> Result<Installed, FilterError> {
     }
 }
 
-/// Takes the one on `interface` of this thread's network namespace off it.
+/// Removes the filter on `interface` of this thread's network namespace.
 ///
 /// # Errors
 /// There is none, or it cannot be removed.
@@ -94,7 +96,7 @@ pub fn uninstall(interface: &str) -> Result<(), FilterError> {
 }
 
 impl Installed {
-    /// The interface's name, or, of one in another network namespace, its number there.
+    /// The interface's name, or its number if it is in another network namespace.
     #[must_use]
     pub fn interface(&self) -> String {
         let Place { namespace, interface } = self.place;
@@ -104,7 +106,7 @@ impl Installed {
         name.unwrap_or_else(|| format!("interface {interface} of network namespace {namespace}"))
     }
 
-    /// Takes this filter off its interface, wherever that is.
+    /// Removes this filter from its interface, wherever that is.
     ///
     /// # Errors
     /// It cannot be removed.
@@ -119,10 +121,10 @@ impl Installed {
         maps::parameters(&self.parameters, &self.flows)
     }
 
-    /// Changes it for the flows that there are, too; but for `max_flows`.
+    /// Changes the parameters, also for known flows, except `max_flows`.
     ///
     /// # Errors
-    /// It cannot be so; nothing is changed.
+    /// They are not possible; nothing is changed.
     pub fn set(&self, parameters: &Parameters) -> Result<(), FilterError> {
         parameters.check()?;
         maps::set(&self.parameters, parameters)
@@ -156,7 +158,8 @@ impl Place {
         Some(Place { namespace: namespace.parse().ok()?, interface: interface.parse().ok()? })
     }
 
-    /// Are both programs on their interface still? The kernel takes them off one that goes, and leaves the pins.
+    /// Returns whether both programs are still on their interface. The kernel detaches them from one that
+    /// disappears, but leaves the pins.
     fn is_alive(&self) -> bool {
         let is_attached = |link: &str| {
             let info = Link::open(self.folder().join(link)).and_then(|link| link.info());
@@ -170,7 +173,7 @@ impl Place {
         LINKS.iter().all(|link| is_attached(link))
     }
 
-    /// Whether the programs are filters of clsact; if so, whether the qdisc is ours.
+    /// If the programs are filters of clsact, whether the qdisc is ours.
     fn has_clsact(&self) -> Option<bool> {
         let [others, ours] = CLSACT.map(|pin| self.folder().join(pin).exists());
         (others || ours).then_some(ours)
@@ -183,7 +186,7 @@ impl Place {
         NamespaceId::of_inode(self.namespace)?.within(work)
     }
 
-    /// The programs first: without them nothing happens to packets.
+    /// Removes the programs first: without them, nothing happens to packets.
     fn remove(&self) -> Result<(), FilterError> {
         let is_ours = self.has_clsact().unwrap_or_default();
         self.within(|| Clsact::detach(self.interface, is_ours))?;
@@ -222,7 +225,7 @@ fn pin(mut attached: Attached, place: &Place) -> Result<(), FilterError> {
     }
 }
 
-/// Removes what an airtcpd that was killed has left, and what interfaces that have gone have.
+/// Removes what killed airtcpds have left, and what belonged to interfaces that are gone.
 fn clean() -> Result<(), FilterError> {
     folders()?.iter().try_for_each(|folder| match Place::from_folder(folder) {
         Some(place) if place.is_alive() => Ok(()),
@@ -252,7 +255,7 @@ fn remove(folder: &Path) -> Result<(), FilterError> {
     fs::remove_dir(folder).map_err(FilterError::io(folder.display().to_string()))
 }
 
-/// One process at a time changes something.
+/// Lets one process at a time make changes.
 fn lock() -> Result<Flock<File>, FilterError> {
     missing_capabilities().map_or(Ok(()), |missing| Err(FilterError::Capability(missing)))?;
     let opened = fs::create_dir_all(LOCK).and_then(|()| File::open(LOCK)).map_err(FilterError::io(LOCK))?;

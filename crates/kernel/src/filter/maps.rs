@@ -1,4 +1,4 @@
-//! What the programs read and write, as `bpf/filter/intf.h` and `rules.h` lay it out.
+//! What the programs read and write, in the layout of `bpf/filter/intf.h` and `rules.h`.
 
 use super::{FilterError, Parameters};
 use airtcp_wire::Dur;
@@ -7,22 +7,22 @@ use serde::Serialize;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
 const ONLY: [u8; 4] = [0; 4];
-/// Bytes of `struct key`, and where the counters stand in `struct flow`.
+/// Bytes of `struct key`, and offset of the counters in `struct flow`.
 const KEY_LEN: usize = 36;
 const COUNTERS_AT: usize = 8;
 
-/// What was done to the packets of all flows since the filter was attached.
+/// Counts over all flows since the filter was attached.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Totals {
     /// TCP packets that were looked at.
     pub packets: u64,
-    /// Flows of which some data was seen to be acknowledged: only those are filtered.
+    /// Flows with data that was seen to be acknowledged. Only these are filtered.
     pub flows_understood: u64,
     pub acks_passed: u64,
     pub acks_held: u64,
-    /// Retransmissions of what had been acknowledged.
+    /// Retransmissions of acknowledged data.
     pub data_dropped: u64,
-    /// Of those, the ones that were answered with an ACK.
+    /// Those that were answered with an ACK.
     pub data_answered: u64,
     /// Answers that could not be made.
     pub answers_failed: u64,
@@ -53,7 +53,7 @@ pub(super) fn totals(map: &MapHandle) -> Result<Totals, FilterError> {
     Ok(Totals { data_dropped, data_answered, answers_failed, ..dropped })
 }
 
-/// Those whose entries can be read; flows come and go meanwhile.
+/// Flows whose entries can be read. Flows come and go meanwhile.
 pub(super) fn flows(map: &MapHandle) -> Vec<FlowRecord> {
     let known = |key: Vec<u8>| FlowRecord::read(&key, &map.lookup(&key, MapFlags::ANY).ok()??);
     map.keys().filter_map(known).collect()

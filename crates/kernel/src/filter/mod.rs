@@ -1,5 +1,6 @@
-//! TCP packet control (Zeng and Trajković 2005, paper 001) at a base station: two tc programs on its interface to the fixed
-//! hosts. `bpf/filter/rules.h` judges the packets, and `bpf/filter.bpf.c` says how flows become known.
+//! TCP packet control (Zeng and Trajković 2005, paper 001) at a base station: two tc programs on its interface
+//! to the fixed hosts. `bpf/filter/rules.h` judges the packets, and `bpf/filter.bpf.c` decides which flows are
+//! known.
 
 mod attach;
 mod clsact;
@@ -18,8 +19,8 @@ pub use maps::{FlowRecord, Totals};
 pub use parameters::Parameters;
 pub use programs::{ETHERNET_LEN, Programs, Ran, Verdict};
 
-/// Bytes of kernel memory that a flow takes: its key, its state, and what the kernel keeps beside them.
+/// Bytes of kernel memory per flow: its key, its state, and what the kernel keeps beside them.
 pub const FLOW_BYTES: u32 = 256;
 
-/// Flows that may be under observation at once until they are understood.
+/// Flows that may be observed at once before they are understood.
 pub const STRANGERS: u32 = 4096;

@@ -1,4 +1,4 @@
-//! What a filter is asked to do.
+//! Parameters of a filter.
 
 use super::FilterError;
 use airtcp_wire::Dur;
@@ -12,17 +12,17 @@ const IDLE: RangeInclusive<Dur> = Dur::from_secs(1)..=Dur::from_secs(86_400);
 
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Parameters {
-    /// redefine3DupAck (paper 001 §VI): how many duplicate ACKs the mobile host must send until the fixed host has seen
-    /// three. 3, 6, 9 or 12; with 3 all pass.
+    /// redefine3DupAck (paper 001 §VI): number of the mobile host's duplicate ACKs after which the fixed host
+    /// has seen three. 3, 6, 9 or 12; with 3 all pass.
     pub threshold: u32,
     /// Drop old and duplicate ACKs.
     pub ack_filter: bool,
     /// Drop data that has been acknowledged already.
     pub data_filter: bool,
-    /// A flow that was silent for so long is forgotten: 1 s to a day.
+    /// Silence after which a flow is forgotten: 1 s to a day.
     pub idle: Dur,
-    /// Flows that are remembered at once, [`FLOW_BYTES`](super::FLOW_BYTES) each. One more replaces one that was silent for
-    /// long. 16 to 1 048 576; fixed while the filter is attached.
+    /// Flows remembered at once, [`FLOW_BYTES`](super::FLOW_BYTES) each. A further one replaces one that was
+    /// silent for long. 16 to 1 048 576; fixed while the filter is attached.
     pub max_flows: u32,
 }
 
@@ -35,7 +35,7 @@ impl Default for Parameters {
 
 impl Parameters {
     /// # Errors
-    /// The first that cannot be, with what can.
+    /// The first value that is not possible, and what is.
     pub fn check(&self) -> Result<(), FilterError> {
         let wrong = |text: String| Err(FilterError::Parameters(text));
         if !THRESHOLDS.contains(&self.threshold) || !self.threshold.is_multiple_of(3) {

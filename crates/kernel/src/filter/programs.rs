@@ -1,4 +1,4 @@
-//! The programs in the kernel, on no interface yet.
+//! The programs in the kernel, not yet on an interface.
 
 use super::{FilterError, FlowRecord, Parameters, Totals, maps};
 use crate::cc::listening;
@@ -8,7 +8,7 @@ use libbpf_rs::{MapHandle, OpenObject, ProgramAttachType, ProgramInput, ProgramM
 use std::mem::MaybeUninit;
 use std::time::Duration;
 
-/// linux/pkt_cls.h, and what the kernel makes of `bpf_redirect`.
+/// linux/pkt_cls.h, and the result of `bpf_redirect`.
 const NEXT: u32 = u32::MAX;
 const SHOT: u32 = 2;
 const REDIRECTED: u32 = 7;
@@ -19,7 +19,7 @@ const FRAME_MAX: usize = 1 << 16;
 /// Bytes of an Ethernet header.
 pub const ETHERNET_LEN: u32 = 14;
 
-/// Loaded, with maps of their own, which vanish with them.
+/// Loaded programs with maps of their own, which vanish with them.
 pub struct Programs<'a> {
     pub(super) skeleton: FilterSkel<'a>,
 }
@@ -33,17 +33,17 @@ pub enum Verdict {
     Answer,
 }
 
-/// What a program made of a frame.
+/// What a program has made of a frame.
 pub struct Ran {
     pub verdict: Verdict,
     pub frame: Vec<u8>,
 }
 
 impl<'a> Programs<'a> {
-    /// `link_len`: bytes before a packet's IP header.
+    /// `link_len` is the number of bytes before a packet's IP header.
     ///
     /// # Errors
-    /// The parameters cannot be, or the kernel or its rights do not let us.
+    /// The parameters are not possible, or the kernel or missing rights prevent it.
     pub fn load(
         object: &'a mut MaybeUninit<OpenObject>,
         link_len: u32,
@@ -56,7 +56,7 @@ impl<'a> Programs<'a> {
         Ok(programs)
     }
 
-    /// Runs a frame through the program that sees what comes from the fixed hosts (`BPF_PROG_TEST_RUN`).
+    /// Runs a frame through the program for packets from the fixed hosts (`BPF_PROG_TEST_RUN`).
     ///
     /// # Errors
     /// What the kernel refuses, such as a frame without a whole Ethernet header.
@@ -64,7 +64,7 @@ impl<'a> Programs<'a> {
         run(&self.skeleton.progs.data, frame, 1).map(|(ran, _)| ran)
     }
 
-    /// The same for what goes to them.
+    /// Runs a frame through the program for packets to the fixed hosts.
     ///
     /// # Errors
     /// As [`Programs::data`].
@@ -72,7 +72,7 @@ impl<'a> Programs<'a> {
         run(&self.skeleton.progs.acks, frame, 1).map(|(ran, _)| ran)
     }
 
-    /// The mean time that a frame takes in either program, of so many.
+    /// Mean time that a frame takes in one of the programs, over `times` runs.
     ///
     /// # Errors
     /// As [`Programs::data`].

@@ -1,4 +1,4 @@
-//! Identifies a namespace: settings made in one are undone there, by any process.
+//! Identifies a network namespace, so that any process can undo settings there.
 
 use super::{Namespace, OWN, told};
 use serde::{Deserialize, Serialize};
@@ -7,12 +7,12 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// Why there is nothing to be done in a namespace.
+/// Why nothing can be done in a namespace.
 #[derive(Debug, thiserror::Error)]
 #[error(transparent)]
 pub struct NamespaceError(io::Error);
 
-/// Which one. Numbers are given anew when a namespace has gone.
+/// A namespace's numbers. They are reused when it is gone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NamespaceId {
     device: u64,
@@ -20,7 +20,7 @@ pub struct NamespaceId {
 }
 
 impl NamespaceId {
-    /// This thread's.
+    /// This thread's namespace.
     ///
     /// # Errors
     /// /proc is not mounted.
@@ -28,7 +28,7 @@ impl NamespaceId {
         NamespaceId::at(Path::new(OWN)).map_err(|error| NamespaceError(told(error, OWN)))
     }
 
-    /// The one of this number, if there is one.
+    /// The namespace with this number, which may not exist.
     ///
     /// # Errors
     /// /proc is not mounted.
@@ -42,10 +42,10 @@ impl NamespaceId {
         self.inode
     }
 
-    /// Does `work` there; `None`: it is gone.
+    /// Does `work` in the namespace; `None` if it is gone.
     ///
     /// # Errors
-    /// Those of `work`; it must not be entered.
+    /// Those of `work`, or the namespace cannot be entered.
     pub fn within<T: Send, E: From<NamespaceError> + Send>(
         self,
         work: impl FnOnce() -> Result<T, E> + Send,
@@ -62,7 +62,8 @@ impl NamespaceId {
         Ok(NamespaceId { device: found.dev(), inode: found.ino() })
     }
 
-    /// A file by which it can be entered: of a thread that is in it or holds it open, or one that `ip netns` has mounted.
+    /// Opens a file by which the namespace can be entered: one of a thread that is in it or holds it open, or
+    /// one that `ip netns` has mounted.
     fn open(self) -> Option<Namespace> {
         let tasks = list(Path::new("/proc")).flat_map(|process| list(&process.join("task")));
         let inside = tasks.map(|task| task.join("ns/net"));

@@ -1,7 +1,8 @@
 //! Network namespaces: made, entered, and gone with the process that made them.
 //!
-//! Those made here have no name, so that nothing but a process, a descriptor or a device's owner keeps one: whatever kills
-//! the process, the kernel takes its namespaces away, with the devices, addresses, routes and sysctls in them.
+//! Namespaces made here have no name, so that only a process, a descriptor or a device's owner keeps them.
+//! Whatever kills the process, the kernel removes its namespaces with the devices, addresses, routes and
+//! sysctls in them.
 
 mod id;
 pub mod sysctl;
@@ -16,7 +17,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::panic;
 use std::thread;
 
-/// The calling thread's.
+/// The calling thread's namespace.
 const OWN: &str = "/proc/thread-self/ns/net";
 
 /// A network namespace, held by a descriptor. When the last holder is gone, so is the namespace.
@@ -24,7 +25,7 @@ const OWN: &str = "/proc/thread-self/ns/net";
 pub struct Namespace(File);
 
 impl Namespace {
-    /// Makes an empty namespace, whose loopback is up. The calling thread stays where it is.
+    /// Makes an empty namespace with loopback up. The calling thread stays where it is.
     ///
     /// # Errors
     /// The kernel's: without CAP_SYS_ADMIN, permission denied.
@@ -36,7 +37,7 @@ impl Namespace {
         })
     }
 
-    /// As [`new`](Namespace::new), for tests: `None`, with a message, where this process may not.
+    /// [`new`](Namespace::new) for tests: `None`, with a message, if this process may not make one.
     ///
     /// # Panics
     /// On any other error.
@@ -52,7 +53,7 @@ impl Namespace {
         }
     }
 
-    /// The namespace of the calling thread.
+    /// The calling thread's namespace.
     ///
     /// # Errors
     /// The kernel's: where /proc is not mounted, not found.
@@ -60,8 +61,8 @@ impl Namespace {
         File::open(OWN).map(Namespace)
     }
 
-    /// Moves the calling thread into this namespace. Threads and processes that it starts from then on are born there;
-    /// sockets and devices stay in the namespace in which they were made.
+    /// Moves the calling thread into this namespace. Threads and processes that it starts from then on are in
+    /// it, too. Sockets and devices stay in the namespace in which they were made.
     ///
     /// # Errors
     /// The kernel's: without CAP_SYS_ADMIN, permission denied.
@@ -70,7 +71,7 @@ impl Namespace {
             .map_err(|error| told(error.into(), "entering a network namespace"))
     }
 
-    /// Runs `work` in a thread inside, and returns what it returns. A panic in there goes on in here.
+    /// Runs `work` in a thread inside, and returns its result. A panic inside goes on outside.
     ///
     /// # Errors
     /// Those of [`Namespace::enter_thread`].
@@ -86,7 +87,7 @@ impl Namespace {
         self.run(|| sysctl::set(name, value))?
     }
 
-    /// What a sysctl of this namespace is set to.
+    /// The value of a sysctl of this namespace.
     ///
     /// # Errors
     /// As [`Namespace::sysctl`].
@@ -101,13 +102,14 @@ impl AsFd for Namespace {
     }
 }
 
-/// A thread of its own, as a namespace is a thread's and none that others use may change it.
+/// Runs `work` in a thread of its own, because a namespace belongs to a thread, and no thread that others use
+/// may change it.
 fn in_thread<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     let done = thread::scope(|scope| scope.spawn(work).join());
     done.unwrap_or_else(|panic| panic::resume_unwind(panic))
 }
 
-/// `error` with what it happened to, and with the cure where there is one.
+/// Adds to an error what it is about, and the cure if there is one.
 #[must_use]
 pub fn told(error: io::Error, what: &str) -> io::Error {
     let cure = match error.kind() {

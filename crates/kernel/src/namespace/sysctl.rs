@@ -3,7 +3,7 @@
 use super::told;
 use std::{fs, io};
 
-/// Sets the sysctl `name` to `value`. A slash stands for a dot within a part of the name, e.g. an interface's.
+/// Sets the sysctl `name` to `value`. A slash stands for a dot inside a part of the name, e.g. an interface's.
 ///
 /// # Errors
 /// The kernel's, with the sysctl's name; invalid input for a name outside `net.`, which would be the whole host's.
@@ -11,7 +11,7 @@ pub fn set(name: &str, value: &str) -> io::Result<()> {
     fs::write(path(name)?, value).map_err(|error| told(error, &format!("sysctl {name}={value}")))
 }
 
-/// What the sysctl `name` is set to.
+/// The value of the sysctl `name`.
 ///
 /// # Errors
 /// As [`set`].

@@ -34,7 +34,7 @@ pub enum RtoError {
 }
 
 impl RtoError {
-    /// What became of a file; names what this process lacks, if that is why.
+    /// An error about a file. Names what this process lacks, if that is why.
     pub(super) fn io(what: impl Into<String>, error: io::Error) -> RtoError {
         match missing_capabilities().filter(|_| error.kind() == io::ErrorKind::PermissionDenied) {
             Some(missing) => RtoError::Capability(missing),
@@ -42,7 +42,7 @@ impl RtoError {
         }
     }
 
-    /// Where a program that was loaded is not let in.
+    /// The error if a cgroup refuses a loaded program.
     pub(super) fn attaching(self, cgroup: &Path) -> RtoError {
         match self {
             RtoError::Program { source, .. } if source.kind() == ErrorKind::PermissionDenied => {
@@ -53,7 +53,7 @@ impl RtoError {
     }
 }
 
-/// The kernel has refused, with what libbpf has said; names what this process lacks, if that is why.
+/// A refusal of the kernel, with libbpf's messages. Names what this process lacks, if that is why.
 impl From<(libbpf_rs::Error, Vec<String>)> for RtoError {
     fn from((source, log): (libbpf_rs::Error, Vec<String>)) -> RtoError {
         missing_capabilities().map_or(RtoError::Program { source, log }, RtoError::Capability)

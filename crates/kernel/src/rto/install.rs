@@ -1,5 +1,5 @@
-//! A rule that outlives who made it: pinned in the BPF file system, with the sysctls that it needs and a guard for the
-//! connections of the namespace that it is not for.
+//! A rule that outlives the process that made it: pinned in the BPF file system, with the sysctls that it
+//! needs, and a guard for the namespace's connections that it is not for.
 
 use super::record::{LoadedRule, Lock, Sysctl};
 use super::{Attached, Counters, Home, RTO_MAX, RTO_MIN_SYSCTL, RtoError, RtoRule, SOCKET_RTO_MIN};
@@ -21,17 +21,18 @@ const RTO_MAX_SYSCTL: &str = "net.ipv4.tcp_rto_max_ms";
 /// The installed rule.
 pub struct Installed {
     pub record: LoadedRule,
-    /// `None`: the installing process did not finish.
+    /// `None` if the installing process did not finish.
     pub counters: Option<Counters>,
     pub is_guarded: bool,
 }
 
-/// Puts the connections made from now on in `cgroup`, and below it, under a rule, until [`uninstall`]. The sysctls of the
-/// calling thread's network namespace are changed; its connections outside the cgroup keep the RTO_MIN that they had. Those of
-/// other namespaces are left alone if the rule needs the sysctls.
+/// Puts new connections of `cgroup`, and of those below it, under a rule, until [`uninstall`]. The sysctls of
+/// the calling thread's network namespace are changed, but its connections outside the cgroup keep their
+/// RTO_MIN. Connections of other namespaces are left alone if the rule needs the sysctls.
 ///
 /// # Errors
-/// Those of [`super::attach`]; a rule is installed already; the others could not be spared. Nothing is left behind.
+/// Those of [`super::attach`]; a rule is already installed; other connections could not be spared. Nothing is
+/// left behind.
 pub fn install(cgroup: &Path, rule: &RtoRule) -> Result<Installed, RtoError> {
     rule.check()?;
     let cgroup = fs::canonicalize(cgroup).map_err(|error| CgroupError::Open(cgroup.to_owned(), error))?;
@@ -44,19 +45,19 @@ pub fn install(cgroup: &Path, rule: &RtoRule) -> Result<Installed, RtoError> {
                 "{cgroup} already has {rule}; `airtcpd rto off` removes it"
             )));
         }
-        // Left by one that was killed.
+        // Left by a process that was killed.
         Some(Installed { record, .. }) => drop(undo(&record)?),
         None => {}
     }
     let (attached, record) = prepare(&cgroup, rule)?;
     put_in_force(attached, &record).inspect_err(|_| {
-        // The first error is the one to tell.
+        // Report the first error.
         let _ = undo(&record);
     })?;
     installed()?.ok_or_else(|| RtoError::Installed("the rule has disappeared".to_owned()))
 }
 
-/// The rule that is installed on this host.
+/// The rule installed on this host.
 ///
 /// # Errors
 /// What the kernel refuses.
@@ -71,8 +72,8 @@ pub fn installed() -> Result<Option<Installed>, RtoError> {
     Ok(Some(Installed { record, counters, is_guarded: guard.exists() }))
 }
 
-/// Takes the installed rule back, from its listeners, too, and says in words what was undone. Open connections keep the
-/// floor, or the longest RTO that a factor gave them last.
+/// Removes the installed rule, also from its listeners, and describes what was undone. Open connections keep
+/// the floor, or the longest RTO that a factor last gave them.
 ///
 /// # Errors
 /// What the kernel refuses.
@@ -87,7 +88,7 @@ fn undo(record: &LoadedRule) -> Result<Vec<String>, RtoError> {
     let restore = || run(&release).and_then(|()| sysctl::restore(&record.sysctls));
     let gone = || vec!["its network namespace is gone, with its sysctls".to_owned()];
     let undone = record.namespace.within(restore)?.unwrap_or_else(gone);
-    // Last, as no socket may be made with the rule's RTO_MIN and connect unguarded.
+    // Last, because no socket may be made with the rule's RTO_MIN and connect unguarded.
     for pin in [guard, release, counters] {
         unpin(&pin)?;
     }
@@ -95,12 +96,12 @@ fn undo(record: &LoadedRule) -> Result<Vec<String>, RtoError> {
     Ok(undone)
 }
 
-/// Of the rule, the guard, what releases sockets, and the counters.
+/// Pins of the rule, the guard, the program that releases sockets, and the counters.
 fn pins() -> [PathBuf; 4] {
     ["rule", "guard", "release", "counters"].map(|name| Path::new(FOLDER).join(name))
 }
 
-/// A pinned iterator runs as it is read.
+/// Reading a pinned iterator runs it.
 fn run(pin: &Path) -> Result<(), RtoError> {
     match fs::read(pin) {
         Err(error) if error.kind() != ErrorKind::NotFound => {
@@ -150,7 +151,7 @@ fn home(cgroup: &Path, rule: &RtoRule, sysctls: &[Sysctl]) -> Result<Home, RtoEr
     Ok(Home { cookie, min: min.clamp(*SOCKET_RTO_MIN.start(), *SOCKET_RTO_MIN.end()), max, guarded })
 }
 
-/// What programs know this network namespace by.
+/// The number by which programs know this network namespace.
 fn cookie() -> Result<u64, RtoError> {
     socket(AddressFamily::Inet, SockType::Stream, SockFlag::SOCK_CLOEXEC, None)
         .and_then(|socket| getsockopt(&socket, sockopt::NetnsCookie))
@@ -164,7 +165,7 @@ fn others(cgroup: &Path) -> Result<Option<PathBuf>, RtoError> {
     Ok((inode(&root) != inode(cgroup)).then_some(root))
 }
 
-/// What has to be undone is on record before it is done.
+/// What has to be undone is recorded before it is done.
 fn put_in_force(mut attached: Attached, record: &LoadedRule) -> Result<(), RtoError> {
     let [rule, guard, release, counters] = pins();
     record.write()?;

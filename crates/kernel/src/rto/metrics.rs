@@ -1,4 +1,4 @@
-//! The kernel's cache of what it learnt of destinations (tcp_metrics), over generic netlink.
+//! The kernel's cache of what it has learnt about destinations (tcp_metrics), over generic netlink.
 
 use netlink_sys::protocols::NETLINK_GENERIC;
 use netlink_sys::{Socket, SocketAddr};
@@ -17,7 +17,7 @@ const CTRL_ATTR_FAMILY_NAME: u16 = 2;
 const TCP_METRICS_CMD_DEL: u8 = 2;
 const FAMILY: &[u8] = b"tcp_metrics\0";
 
-/// Forgets all of it in this network namespace.
+/// Empties the cache of this network namespace.
 ///
 /// # Errors
 /// What the kernel refuses.

@@ -1,5 +1,5 @@
-//! Another retransmission timer for the connections of a cgroup: RTO = SRTT + m·RTTVAR (paper 003), or a fine-grained one
-//! (paper 000's F3). `bpf/rto.bpf.c` says how.
+//! Another retransmission timer for the connections of a cgroup: RTO = SRTT + m·RTTVAR (paper 003), or a
+//! fine-grained one (paper 000's F3). `bpf/rto.bpf.c` explains how.
 
 mod error;
 mod install;
@@ -25,8 +25,8 @@ use std::mem::MaybeUninit;
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 
-/// A rule in force. Dropped, it is taken back: new connections have the kernel's timer, those that are open keep the longest
-/// RTO that they were given last.
+/// A rule in force. Dropping this removes it: new connections have the kernel's timer, open ones keep the
+/// longest RTO that they were last given.
 pub struct Attached {
     rule: Link,
     guard: Option<Link>,
@@ -36,7 +36,7 @@ pub struct Attached {
 
 /// The network namespace of an installed rule.
 struct Home {
-    /// Of the namespace, if the rule reaches its connections alone.
+    /// The namespace's cookie, if the rule reaches only its connections.
     cookie: Option<u64>,
     /// RTO_MIN without the rule.
     min: Dur,
@@ -46,35 +46,36 @@ struct Home {
     guarded: Option<PathBuf>,
 }
 
-/// What has come of a rule.
+/// Counts under a rule.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Counters {
     /// Connections established under it.
     pub connections: u64,
-    /// Expiries of their retransmission timers, those of a SYN apart.
+    /// Expiries of their retransmission timers, except for SYNs.
     pub timeouts: u64,
-    /// Socket options that the kernel would not set.
+    /// Socket options that the kernel has refused to set.
     pub refused: u64,
-    /// Connections of the cgroup in network namespaces that have not the sysctls of the rule, which leaves them alone.
+    /// Connections of the cgroup in network namespaces that lack the rule's sysctls. The rule leaves them
+    /// alone.
     pub foreign: u64,
-    /// Connections of sockets, or of listeners, that are older than those sysctls, which it leaves alone, too.
+    /// Connections of sockets or listeners that are older than those sysctls. The rule leaves these alone, too.
     pub early: u64,
 }
 
-/// Puts the connections made from now on in `cgroup`, and in those below it, under a rule. Their network namespace must have
-/// had [`RtoRule::sysctls`] before their sockets were made; a connection without them keeps the kernel's timer.
+/// Puts new connections of `cgroup`, and of those below it, under a rule. Their network namespace must have had
+/// [`RtoRule::sysctls`] before their sockets were made; a connection without them keeps the kernel's timer.
 ///
 /// # Errors
-/// The rule or the cgroup cannot be, or the kernel or its rights do not let us.
+/// The rule or the cgroup is not possible, or the kernel or missing rights prevent it.
 pub fn attach(cgroup: &Path, rule: &RtoRule) -> Result<Attached, RtoError> {
     rule.check()?;
     load_and_attach(cgroup, rule, None)
 }
 
-/// Whether this kernel has what all of it goes through.
+/// Checks that this kernel has TCP_RTO_MAX_MS, which every rule uses.
 ///
 /// # Errors
-/// It has not.
+/// It does not.
 pub fn has_rto_max() -> Result<(), RtoError> {
     use nix::sys::socket::{AddressFamily, SockFlag, SockType, setsockopt, socket};
     socket(AddressFamily::Inet, SockType::Stream, SockFlag::SOCK_CLOEXEC, None)

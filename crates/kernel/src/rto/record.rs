@@ -16,7 +16,7 @@ const NEW: &str = "/run/airtcp/rto/rule.json.new";
 
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct LoadedRule {
-    /// In words.
+    /// The rule in words.
     pub rule: String,
     pub cgroup: PathBuf,
     pub namespace: NamespaceId,
@@ -40,7 +40,7 @@ impl LoadedRule {
         }
     }
 
-    /// All or nothing.
+    /// Writes all or nothing.
     pub(super) fn write(&self) -> Result<(), RtoError> {
         let text = serde_json::to_vec_pretty(self).map_err(io::Error::from);
         text.and_then(|text| fs::write(NEW, text)).and_then(|()| fs::rename(NEW, FILE)).map_err(told)
@@ -51,7 +51,7 @@ impl LoadedRule {
     }
 }
 
-/// Held while a rule is installed or taken back.
+/// Held while a rule is installed or removed.
 pub(super) struct Lock(#[expect(dead_code, reason = "unlocks when it is dropped")] Flock<File>);
 
 impl Lock {

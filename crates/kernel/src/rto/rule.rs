@@ -5,16 +5,16 @@ use airtcp_wire::Dur;
 use std::fmt;
 use std::ops::RangeInclusive;
 
-/// What the kernel takes as TCP_RTO_MAX_MS.
+/// Values that the kernel accepts for TCP_RTO_MAX_MS.
 pub const RTO_MAX: RangeInclusive<Dur> = Dur::from_secs(1)..=Dur::from_secs(120);
-/// What the kernel takes as RTO_MIN of one socket, where a jiffy is 4 ms.
+/// Values that the kernel accepts for RTO_MIN of one socket, if a jiffy is 4 ms.
 pub const SOCKET_RTO_MIN: RangeInclusive<Dur> = Dur::from_millis(8)..=Dur::from_millis(200);
 /// The sysctl of a network namespace that becomes RTO_MIN of each socket made there.
 pub const RTO_MIN_SYSCTL: &str = "net.ipv4.tcp_rto_min_us";
 const NO_CACHE_SYSCTL: &str = "net.ipv4.tcp_no_metrics_save";
 const ORPHANS_SYSCTL: &str = "net.ipv4.tcp_orphan_retries";
-/// What the kernel does for a closed connection with data left while its RTO is below RTO_MAX. Under a factor it never is,
-/// and the kernel would drop the data at the second expiry.
+/// The kernel's default for closed connections with data left, while their RTO is below RTO_MAX. Under a factor
+/// it never is, and the kernel would drop the data at the second expiry.
 const ORPHAN_RETRIES: &str = "8";
 
 const FACTOR: RangeInclusive<f64> = 0.1..=1000.0;
@@ -23,46 +23,49 @@ const FACTOR: RangeInclusive<f64> = 0.1..=1000.0;
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct RtoRule {
     pub timer: Timer,
-    /// No RTO is longer, whatever has been measured and however often it expired: 1 to 120 s.
+    /// No RTO is longer, whatever was measured and however often it has expired: 1 to 120 s.
     pub max: Dur,
-    /// Double the RTO at each expiry (RFC 6298 §5.5). Without: see [`Timer`].
+    /// Whether the RTO doubles at each expiry (RFC 6298 §5.5). If not, see [`Timer`].
     pub backoff: bool,
-    /// For sockets with this SO_MARK, and what they accept, alone: as they connect or listen.
+    /// If present, only for sockets that have this SO_MARK when they connect or listen, and for those that they
+    /// accept.
     pub mark: Option<u32>,
 }
 
-/// How the RTO comes from the round trips. Under a factor, SRTT and RTTVAR are RFC 6298's, of one sample a round trip; under a
-/// floor they are the kernel's.
+/// How the RTO is computed from the round trips. Under a factor, SRTT and RTTVAR are RFC 6298's, with one
+/// sample per round trip; under a floor, they are the kernel's.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Timer {
-    /// RTO = max(SRTT + factor·RTTVAR, min), recomputed once a round trip (paper 003 §II). `min` is 1 to 120 s. Without
-    /// back-off each expiry comes one RTO after the other.
+    /// RTO = max(SRTT + factor·RTTVAR, min), recomputed once per round trip (paper 003 §II). `min` is 1 to 120
+    /// s. Without back-off, each expiry comes one RTO after the previous one.
     Factor { factor: f64, min: Dur },
-    /// RTO = SRTT + max(floor, 4·RTTVAR), the kernel's own. 8 to 200 ms is set for each socket; longer ones, to 120 s, are
-    /// the network namespace's. Without back-off the kernel repeats the RTO six times where fewer than four segments are
-    /// out; else it doubles it up to `max` all the same. Paper 000's F3 comes no nearer inside the kernel.
+    /// RTO = SRTT + max(floor, 4·RTTVAR), the kernel's own. A floor of 8 to 200 ms is set for each socket; a
+    /// longer one, up to 120 s, for the network namespace. Without back-off, the kernel repeats the RTO six
+    /// times if fewer than four segments are outstanding; otherwise it doubles it up to `max` all the same. The
+    /// kernel allows nothing nearer to paper 000's F3.
     Floor(Dur),
 }
 
 impl RtoRule {
-    /// Paper 003's: at least 1 s (RFC 6298 §2.4), at most 120 s, with back-off.
+    /// Paper 003's timer: at least 1 s (RFC 6298 §2.4), at most 120 s, with back-off.
     #[must_use]
     pub fn factor(factor: f64) -> RtoRule {
         let timer = Timer::Factor { factor, min: *RTO_MAX.start() };
         RtoRule { timer, max: *RTO_MAX.end(), backoff: true, mark: None }
     }
 
-    /// Paper 000's F3 as far as the kernel lets us: no RTO above 1 s, and no back-off where that can be had.
+    /// Paper 000's F3 as far as the kernel allows: no RTO above 1 s, and no back-off where possible.
     #[must_use]
     pub fn floor(floor: Dur) -> RtoRule {
         RtoRule { timer: Timer::Floor(floor), max: *RTO_MAX.start(), backoff: false, mark: None }
     }
 
-    /// What the network namespace needs before sockets are made in it: names and values.
+    /// Sysctls that the network namespace needs before sockets are made in it: names and values.
     #[must_use]
     pub fn sysctls(&self) -> Vec<(&'static str, String)> {
         let Some(floor) = self.namespace_floor() else { return vec![] };
-        // The kernel takes a new connection's RTO from a cached RTT and that floor, past RTO_MAX: nothing may be cached.
+        // The kernel computes a new connection's RTO from a cached RTT and that floor, past RTO_MAX. So nothing
+        // may be cached.
         let mut sysctls =
             vec![(RTO_MIN_SYSCTL, (floor.0 / 1000).to_string()), (NO_CACHE_SYSCTL, "1".to_owned())];
         if let Timer::Factor { .. } = self.timer {
@@ -71,7 +74,7 @@ impl RtoRule {
         sysctls
     }
 
-    /// What RTO_MIN of the namespace has to be, in whole milliseconds.
+    /// RTO_MIN that the namespace must have, in whole milliseconds.
     pub(super) fn namespace_floor(&self) -> Option<Dur> {
         match self.timer {
             // So that RTO_MAX decides, which is never longer.
@@ -83,7 +86,7 @@ impl RtoRule {
     }
 
     /// # Errors
-    /// What cannot be, with what can.
+    /// What is not possible, and what is.
     pub fn check(&self) -> Result<(), RtoError> {
         within("max", self.max, &RTO_MAX)?;
         match self.timer {

@@ -1,4 +1,4 @@
-//! Socket options that `nix` does not name.
+//! Socket options that `nix` lacks.
 
 use nix::{getsockopt_impl, setsockopt_impl, sockopt_impl};
 

@@ -12,7 +12,7 @@ pub(super) fn set(name: &str, value: &str) -> Result<(), RtoError> {
     sysctl::set(name, value).map_err(RtoError::Sysctl)
 }
 
-/// Undoes changes, each unless someone has changed it again since. Returns what it did, in words.
+/// Undoes changes, except those that somebody has changed again since. Returns what it did, in words.
 pub(super) fn restore(sysctls: &[Sysctl]) -> Result<Vec<String>, RtoError> {
     let undo = |Sysctl { name, before, now }: &Sysctl| -> Result<String, RtoError> {
         let found = get(name)?;

@@ -1,4 +1,5 @@
-//! Random lives of a sender: any order of round trips, losses, marks, timeouts, spurious ones too, and idleness, with any parameters.
+//! Random lives of a sender: round trips, losses, marks, timeouts, also spurious ones, and idleness in any
+//! order, with any parameters.
 
 use crate::model::Sender;
 use crate::replay::assert_equal;
@@ -12,17 +13,17 @@ use std::collections::BTreeMap;
 
 #[derive(Clone, Copy, Debug)]
 enum Op {
-    /// All that is in flight arrives in order.
+    /// Everything in flight arrives in order.
     Round {
         rtt_us: u64,
     },
-    /// Of each eight in flight, those arrive whose bit is set, in one ACK, with ECN-Echo or without.
+    /// Of every eight in flight, those arrive whose bit is set, in one ACK, with or without ECN-Echo.
     Part {
         rtt_us: u64,
         which: u8,
         is_echoed: bool,
     },
-    /// The first in flight is passed over, and the next three arrive one by one.
+    /// The first in flight is skipped, and the next three arrive one by one.
     Lose {
         rtt_us: u64,
     },
@@ -30,14 +31,14 @@ enum Op {
         after_us: u64,
     },
     Restart,
-    /// One more in flight arrives, and what was lost before was only late.
+    /// One more in flight arrives, and what was taken for lost was only late.
     Spurious {
         rtt_us: u64,
     },
 }
 
 fn an_op() -> impl Strategy<Value = Op> {
-    // The greatest exceed those of the path a hundred times: queues, outages.
+    // The largest exceed the path's a hundredfold: queues, outages.
     let rtt = || prop_oneof![4 => 10_000..30_000u64, 1 => 100..1_000_000u64];
     prop_oneof![
         6 => rtt().prop_map(|rtt_us| Op::Round { rtt_us }),
@@ -49,7 +50,7 @@ fn an_op() -> impl Strategy<Value = Op> {
     ]
 }
 
-/// Half of the parameters are at their defaults; none are out of order.
+/// Half of the parameters have their defaults; none are out of order.
 fn params(controller: &'static Controller) -> impl Strategy<Value = BTreeMap<String, f64>> {
     let each = controller.params.iter().map(|param| {
         let (name, default) = (param.name.to_owned(), param.default);
@@ -88,8 +89,8 @@ fn live(controller: &Controller, params: &BTreeMap<String, f64>, ops: &[Op]) -> 
         // Ticks of a millisecond.
         sender.peer_timestamp = Some((sender.now.0 / 1_000_000) as u32 + 1);
         act(&mut sender, op);
-        // A host takes its time. If a round lasted as long as the path, what was delivered in it would be the BDP to the last
-        // bit, and rounding would decide.
+        // A host takes some time. If a round lasted exactly as long as the path, what is delivered in it would
+        // be the BDP to the last bit, and rounding would decide.
         sender.wait(dur(100));
     }
     let trace = trace.lock().unwrap();
@@ -131,7 +132,7 @@ fn act(sender: &mut Sender, op: &Op) {
     }
 }
 
-/// Those whose decisions need no more than their windows' precision.
+/// Controllers whose decisions need no more than their windows' precision.
 fn windowed() -> Vec<&'static Controller> {
     cc::controllers().iter().filter(|controller| controller.scheme() != "concord").collect()
 }
@@ -149,8 +150,8 @@ proptest! {
     }
 }
 
-/// Concord compares sums and quotients of what it has measured, and one life in 20 000 has two that are equal but for rounding.
-/// These have none: they are the same on each run.
+/// Concord compares sums and quotients of measurements, and in one life of 20 000 two of them are equal but for
+/// rounding. In these lives none are; they are the same on each run.
 #[test]
 fn concords_random_lives_give_the_same_windows_and_paces() {
     let controller = cc::find("concord").unwrap();

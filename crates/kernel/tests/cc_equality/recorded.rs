@@ -50,7 +50,7 @@ fn recorded_acks_give_the_same_windows() {
             total.ecn_echoes += counted.ecn_echoes;
             total.losses_congestion += counted.losses();
         }
-        // Vegas's queue never gets so long that it is marked.
+        // Vegas's queue never gets long enough to be marked.
         let is_marked = total.ecn_echoes > 0 || controller.scheme() == "vegas";
         assert!(total.timeouts > 0 && is_marked && total.losses() > 10, "{}: {total:?}", controller.scheme());
     }

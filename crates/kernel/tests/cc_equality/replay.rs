@@ -1,15 +1,19 @@
-//! The same events for both.
+//! Replays the same events to both.
 //!
-//! What the kernel tells a controller differs from what the simulator's sender tells in order and extent (`bpf/cc/hooks.h`).
-//! Here the Rust controller is told what the kernel's is, so that only the controllers are compared:
+//! What the kernel reports to a controller differs in order and extent from what the simulator's sender reports
+//! (`bpf/cc/hooks.h`). Here the Rust controller gets the kernel's reports, so that only the controllers are
+//! compared:
 //!
-//! - times in whole microseconds, quantities in whole segments;
-//! - an ACK first, then the loss or the ECN-Echo that it reports, when the kernel asks: once per window;
-//! - for the round trip after ECN-Echo (TCP_CA_CWR) the sender is in recovery;
-//! - the smallest RTT is that of the samples told;
-//! - a controller that governs recovery gets ECN-Echo before the ACK, and its window grows with the ACK that reports a loss;
-//! - what proves spurious does so at once, outside of an earlier loss, and the windows become what the kernel makes of them: while
-//!   it waits for the proof the kernel's controller goes on measuring, and the simulator's forgets what it has measured.
+//! - times are in whole microseconds, quantities in whole segments;
+//! - an ACK comes first, and then the loss or the ECN-Echo that it reports, when the kernel asks: once per
+//!   window;
+//! - for the round trip after ECN-Echo (TCP_CA_CWR), the sender is in recovery;
+//! - the smallest RTT is that of the samples reported;
+//! - a controller that governs recovery gets ECN-Echo before the ACK, and its window grows with the ACK that
+//!   reports a loss;
+//! - what proves spurious does so at once, outside of an earlier loss, and the windows become what the kernel
+//!   makes of them. While it waits for the proof, the kernel's controller goes on measuring, and the
+//!   simulator's forgets what it has measured.
 
 use crate::trace::{Event, Trace, dur};
 use airtcp_kernel::cc::Controller;
@@ -25,21 +29,22 @@ pub struct Step {
     pub kernel: View,
     pub cwnd: f64,
     pub ssthresh: f64,
-    /// Bytes a second; infinite where it does not pace.
+    /// Bytes per second; infinite if it does not pace.
     pub pace: f64,
 }
 
-/// By how much the windows may differ.
+/// How much the windows may differ.
 #[derive(Clone, Copy, Debug)]
 pub struct Bound {
     pub segments: f64,
-    /// Of the window.
+    /// Relative to the window.
     pub share: f64,
 }
 
 impl Bound {
-    /// The kernel's windows are whole segments; what is left of one is kept beside them and counts on. So the difference does
-    /// not add up, and the same decisions follow but where a measure lies within 2^-16 of its threshold.
+    /// The kernel's windows are whole segments; the fraction of one is kept beside them, and counts. So
+    /// differences do not add up, and the same decisions follow unless a measurement is within 2^-16 of its
+    /// threshold.
     const SEGMENT: Bound = Bound { segments: 1.0, share: 0.0 };
 
     fn holds(&self, kernel: u32, rust: f64) -> bool {
@@ -51,20 +56,21 @@ impl Bound {
     }
 
     pub fn allows(&self, step: &Step) -> bool {
-        // In recovery, the kernel's ssthresh is its cwnd's target.
+        // In recovery, the kernel's ssthresh is the target of its cwnd.
         self.holds(step.kernel.cwnd, step.cwnd)
             && (step.kernel.is_lowering() || self.holds(step.kernel.ssthresh, step.ssthresh))
             && Self::is_pace(step.kernel.pacing_rate, step.pace)
     }
 
-    /// Of any window, not of a whole segment's; one window in two phases has two.
+    /// The pacing rate follows the window with its fraction, so that its bound is relative.
     fn is_pace(kernel: u64, rust: f64) -> bool {
         (kernel == u64::MAX && rust.is_infinite()) || (kernel as f64 - rust).abs() <= 1.0 + 1e-5 * rust
     }
 
     fn of(controller: &Controller) -> Bound {
         match controller.scheme() {
-            // What slow start leaves of an ACK for avoidance, where it counts ρ²-fold, is whole bytes in Rust: 1/1448 of a segment.
+            // What slow start leaves of an ACK for avoidance counts ρ²-fold there, and is whole bytes in Rust:
+            // 1/1448 of a segment.
             "hybla" => Bound { share: 2e-3, ..Bound::SEGMENT },
             _ => Bound::SEGMENT,
         }
@@ -74,7 +80,7 @@ impl Bound {
 /// TCP_INFINITE_SSTHRESH.
 const INFINITE: u32 = 0x7fff_ffff;
 
-/// Larger windows are identical: gigabytes, which only Hybla opens, and each form bounds otherwise.
+/// Larger windows are not compared: gigabytes, which only Hybla opens, and which each form limits differently.
 const LARGE: f64 = (1 << 20) as f64;
 
 pub struct Replay {
@@ -88,7 +94,7 @@ pub struct Replay {
     delivered: u64,
     min_rtt: Dur,
     srtt: Dur,
-    /// Before the loss or timeout that the last event reported, if it was none of a series.
+    /// The step before the last event, if that was the first loss or timeout of a series.
     before: Option<Step>,
 }
 
@@ -100,7 +106,7 @@ impl Replay {
             initial_ssthresh: u64::MAX,
             slow_start: None,
             byte_counting_limit: None,
-            // The programs keep what is less than a segment.
+            // The programs keep fractions of a segment.
             windows: WindowRules::Rfc,
             cubic: CubicRules::Linux,
             is_paced: false,
@@ -130,7 +136,7 @@ impl Replay {
         match *event {
             Event::Ack { una, nxt, ack } => self.ack(una, nxt, &ack),
             Event::Timeout { now_us, packets_out } => self.timeout(now_us, packets_out),
-            // Where CWR goes on until more is acknowledged, the kernel sets cwnd to ssthresh after all.
+            // If CWR lasts until more is acknowledged, the kernel sets cwnd to ssthresh after all.
             Event::Restart if self.machine.view().is_lowering() => {}
             Event::Restart => {
                 self.machine.restart(self.initial_window);
@@ -152,7 +158,7 @@ impl Replay {
         }
     }
 
-    /// How often the kernel has reported a loss: one that governs recovery judges losses when it will.
+    /// Losses reported by the kernel. A controller that governs recovery judges losses when it wants.
     fn losses(&self) -> u64 {
         if self.rust.governs_recovery() {
             u64::from(self.machine.view().recoveries)
@@ -231,7 +237,7 @@ impl Replay {
 
     fn spurious(&mut self, before: Option<Step>) {
         let Some(before) = before else { return };
-        // Where nothing was reduced, the kernel may raise ssthresh nevertheless.
+        // If nothing was reduced, the kernel may raise ssthresh nevertheless.
         let has_reduced = (before.cwnd, before.ssthresh) != (self.view().cwnd, self.view().ssthresh);
         if !has_reduced && before.ssthresh < 0.75 * before.cwnd {
             return;

@@ -1,5 +1,5 @@
-//! What the kernel leaves to its hooks: windows that survive PRR and timeouts, ECN-Echo within recovery, the CWR that is owed
-//! to the receiver, and reductions taken back.
+//! What the kernel leaves to its hooks: windows that survive PRR and timeouts, ECN-Echo within recovery, the
+//! CWR that is owed to the receiver, and reductions that are undone.
 
 use airtcp_kernel::cc;
 use airtcp_kernel_host::{Ack, Machine};
@@ -14,7 +14,7 @@ struct Sender {
 }
 
 impl Sender {
-    /// With a cwnd of 40 segments in congestion avoidance.
+    /// In congestion avoidance, with a cwnd of 40 segments.
     fn new(scheme: &str) -> Sender {
         let controller = cc::find(scheme).unwrap();
         let params = controller.stored(&BTreeMap::new()).unwrap();
@@ -29,14 +29,14 @@ impl Sender {
             ..Ack::default()
         };
         let mut sender = Sender { machine, ack };
-        // No growth, but a measurement and a first ssthresh.
+        // No growth, but a measurement, and a first ssthresh.
         sender.ack.is_cwnd_limited = false;
         sender.acked(1);
         sender.ack.is_cwnd_limited = true;
         sender
     }
 
-    /// `segments` are acknowledged 50 ms later, and as many sent.
+    /// Acknowledges `segments` 50 ms later, and sends as many.
     fn acked(&mut self, segments: u32) {
         self.acked_after(segments, 50_000);
     }
@@ -49,7 +49,7 @@ impl Sender {
         self.machine.ack(&self.ack);
     }
 
-    /// SACK reports a loss, with or without ECN-Echo.
+    /// Reports a loss by SACK, with or without ECN-Echo.
     fn loss(&mut self, is_echoed: bool) {
         self.machine.ack(&Ack {
             acked: 0,
@@ -62,7 +62,7 @@ impl Sender {
         });
     }
 
-    /// All of the window is acknowledged.
+    /// Acknowledges the whole window.
     fn recover(&mut self) {
         self.acked(40);
     }
@@ -118,7 +118,8 @@ fn ecn_echo_in_a_recovery_that_was_not_answered_reduces_once() {
     assert_eq!((counted.losses_corruption, counted.ecn_echoes, counted.reductions), (1, 1, 1));
 }
 
-/// With 30 in flight and one delivered, PRR would let two be sent. A window that is left alone keeps the sending rate.
+/// With 30 in flight and one delivered, PRR would let two be sent. A window that is left alone keeps the
+/// sending rate.
 #[test]
 fn prr_has_a_say_in_reductions_alone() {
     for (scheme, allowed) in [("spectcp", 40), ("veno", 32)] {
@@ -128,8 +129,8 @@ fn prr_has_a_say_in_reductions_alone() {
     }
 }
 
-/// RFC 3168 §6.1.2: once a window. The recovery in which ECN-Echo was answered ends before the CWR has arrived, so that the
-/// echo goes on.
+/// RFC 3168 §6.1.2: once per window. The recovery in which ECN-Echo was answered ends before the CWR has
+/// arrived, so that the echo goes on.
 #[test]
 fn an_echo_that_outlives_its_recovery_is_not_answered_again() {
     let mut sender = Sender::new("spectcp");
@@ -143,13 +144,13 @@ fn an_echo_that_outlives_its_recovery_is_not_answered_again() {
     assert_eq!((sender.machine.view().state, sender.machine.view().snd_cwnd, sender.ssthresh()), (2, 20, 20));
     assert!(!sender.owes_cwr());
     assert_eq!(sender.machine.counters().ecn_echoes, 1);
-    // All of that window is acknowledged: what is echoed now is news.
+    // The whole window is acknowledged: an echo now is news.
     sender.acked(31);
     sender.acked(1);
     assert_eq!((sender.cwnd(), sender.machine.counters().ecn_echoes), (10, 2));
 }
 
-/// Nor the one that comes with the last ACK of the window: CWR is on its way.
+/// Nor is the echo that comes with the window's last ACK: CWR is on its way.
 #[test]
 fn an_echo_before_the_cwr_is_acknowledged_is_not_answered_again() {
     let mut sender = Sender::new("spectcp");
@@ -188,7 +189,7 @@ fn a_timeout_after_ecn_echo_is_congestion() {
     assert_eq!(sender.machine.counters().timeouts, 1);
 }
 
-/// A timer that expires within a recovery that was not answered asks again, by the window of the loss.
+/// A timer that expires within an unanswered recovery asks again, with the window of the loss.
 #[test]
 fn a_timeout_in_an_unanswered_recovery_is_answered() {
     let mut sender = Sender::new("veno");
@@ -206,7 +207,7 @@ fn a_cwr_that_was_owed_before_stays() {
     sender.echo();
     assert!(sender.owes_cwr());
     sender.recover();
-    // The window that follows has ended, and CWR with it; the receiver has not yet been told.
+    // The window that follows has ended, and CWR with it; the receiver has not been told yet.
     sender.acked(1);
     sender.loss(false);
     assert!(sender.owes_cwr());
@@ -216,7 +217,7 @@ fn a_cwr_that_was_owed_before_stays() {
     assert!(!sender.owes_cwr());
 }
 
-/// Eq. (2) with BaseRTT 50 ms and 40 segments: 14 lie in queues at an RTT of 76.9 ms, 16 at 83.3 ms.
+/// Eq. (2) with BaseRTT 50 ms and 40 segments: 14 are in queues at an RTT of 76.9 ms, 16 at 83.3 ms.
 #[test]
 fn westwood_vt_judges_by_what_is_queued() {
     for (rtt_ms, corruption, undecided, congestion) in [(75, 1, 0, 0), (80, 0, 1, 0), (90, 0, 0, 1)] {
@@ -254,7 +255,8 @@ fn a_reduction_in_vain_is_taken_back() {
     }
 }
 
-/// A timeout in slow start divides by a larger factor each time. What was no loss, reduced for or not, changes nothing of that.
+/// A timeout in slow start divides by a larger factor each time. A spurious event, reduced for or not, does not
+/// change that.
 #[test]
 fn a_loss_in_vain_leaves_westwoods_factor() {
     let ssthresh_after = |scheme: &str, is_loss_in_vain: bool| {
@@ -285,7 +287,8 @@ fn a_loss_in_vain_leaves_westwoods_factor() {
     }
 }
 
-/// `airtcpd cc set` is also for existing sockets: slow start on a path of 50 ms brings 2^2 - 1 segments an ACK, or one.
+/// `airtcpd cc set` applies to existing sockets, too: slow start on a path of 50 ms grows by 2^2 - 1 segments
+/// per ACK, or by one.
 #[test]
 fn hybla_grows_by_its_parameters_as_they_are() {
     let mut sender = Sender::new("hybla");
@@ -297,7 +300,8 @@ fn hybla_grows_by_its_parameters_as_they_are() {
     assert_eq!(sender.cwnd(), 44);
 }
 
-/// A loss is booked, and no reduction: PRR has no say, and the receiver does not hear about one. ECN-Echo is answered, once.
+/// A loss without a reduction is counted: PRR has no effect, and the receiver does not hear of it. ECN-Echo is
+/// answered once.
 #[test]
 fn concord_reduces_for_ecn_echo_in_a_recovery_and_not_for_the_loss() {
     let mut sender = Sender::new("concord");
@@ -315,7 +319,7 @@ fn concord_reduces_for_ecn_echo_in_a_recovery_and_not_for_the_loss() {
     assert_eq!(sender.ssthresh(), NONE);
 }
 
-/// What is proved spurious is the last thing that happened: a timeout, or a loss after it, for which nothing was reduced.
+/// The last event is what proves spurious: a timeout, or a loss after it for which nothing was reduced.
 #[test]
 fn a_timeout_in_vain_leaves_concords_window_until_a_loss() {
     let mut sender = Sender::new("concord");

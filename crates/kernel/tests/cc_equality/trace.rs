@@ -1,4 +1,4 @@
-//! What a controller is told over a connection's life, written down.
+//! Records what a controller is told over a connection's life.
 
 use airtcp_kernel_host as host;
 use airtcp_proto::cc::registry::Values;
@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 /// A kernel's clock does not begin at zero.
 const BOOT_US: u64 = 1_000_000;
 
-/// Sequence numbers wrap around soon.
+/// Makes sequence numbers wrap around soon.
 pub const FIRST_SEQUENCE_NUMBER: u64 = 0xffff_0000;
 
 #[derive(Clone, Debug, Default)]
@@ -24,7 +24,7 @@ pub struct Trace {
 
 #[derive(Clone, Copy, Debug)]
 pub enum Event {
-    /// Stream offsets SND.UNA and SND.NXT, and the rest as the kernel tells it.
+    /// Stream offsets SND.UNA and SND.NXT, and the rest as the kernel reports it.
     Ack {
         una: u64,
         nxt: u64,
@@ -35,15 +35,15 @@ pub enum Event {
         packets_out: u32,
     },
     Restart,
-    /// The loss or timeout just before was none.
+    /// The loss or timeout just before was spurious.
     Spurious,
 }
 
-/// A controller that writes down what it is told.
+/// A controller that records what it is told.
 pub struct Recorder {
     inner: Box<dyn CongestionControl>,
     trace: Arc<Mutex<Trace>>,
-    /// A loss has been found since the last ACK. The kernel finds it with one.
+    /// A loss has been found since the last ACK. The kernel finds it with an ACK.
     is_loss: bool,
 }
 
@@ -78,7 +78,7 @@ fn as_kernel_tells(ack: &Ack, mss: u64, is_loss: bool) -> host::Ack {
         delivered: segments(ack.delivered, mss),
         packets_out: segments(ack.nxt - ack.una, mss),
         in_flight: segments(ack.in_flight, mss),
-        // Zero is none, too, in the kernel's own arithmetic.
+        // Zero means none in the kernel's own arithmetic, too.
         rtt_us: ack.rtt.map_or(-1, |rtt| (rtt.0 / 1000).max(1) as i32),
         srtt_us: (ack.srtt.0 / 1000) as u32,
         peer_timestamp: ack.peer_timestamp.unwrap_or(0),
@@ -162,7 +162,7 @@ impl Recorded {
         airtcp_proto::scheme::controllers(vec![self.clone()]).unwrap()
     }
 
-    /// Of the connection's two ends, the one that sent.
+    /// The trace of the connection's sending end.
     pub fn trace(&self) -> Trace {
         let traces = self.traces.lock().unwrap();
         let longest = traces.iter().max_by_key(|trace| trace.lock().unwrap().events.len());
@@ -187,7 +187,7 @@ impl Given for Recorded {
     }
 }
 
-/// Of microseconds.
+/// Microseconds as a duration.
 pub fn dur(us: u64) -> Dur {
     Dur(us * 1000)
 }

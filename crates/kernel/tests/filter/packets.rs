@@ -1,4 +1,4 @@
-//! The programs as the kernel runs them, on packets that never were on a wire. Needs root; skipped elsewhere.
+//! Runs the programs in the kernel, on packets that were never on a wire. Needs root; skipped elsewhere.
 
 use airtcp_kernel::filter::{ETHERNET_LEN, Parameters, Programs, Verdict};
 use airtcp_wire::ip::Addresses;
@@ -18,12 +18,12 @@ struct Station {
     programs: Programs<'static>,
     addresses: Addresses,
     timestamps: Option<Timestamps>,
-    /// What came out last, behind the Ethernet header.
+    /// The last output, behind the Ethernet header.
     out: RefCell<Vec<u8>>,
 }
 
 impl Station {
-    /// `None`, with a message, where this process may not load programs.
+    /// `None`, with a message, if this process may not load programs.
     fn new(parameters: &Parameters) -> Option<Station> {
         let object = Box::leak(Box::new(MaybeUninit::uninit()));
         let programs = match Programs::load(object, ETHERNET_LEN, parameters) {
@@ -87,7 +87,7 @@ impl Station {
         self.programs.acks(frame).unwrap().verdict
     }
 
-    /// Five segments, of which the first three are acknowledged.
+    /// Sends five segments, of which the first three are acknowledged.
     fn under_way(self) -> Station {
         for index in 0..5 {
             assert_eq!(self.goes(&self.data(index * MSS, MSS)), Verdict::Pass);
@@ -119,7 +119,7 @@ fn every_second_copy_is_answered_with_the_mobile_hosts_last_ack() {
             assert_eq!(station.goes(&copy), Verdict::Answer);
             let out = station.out.borrow();
             assert_eq!(out[..12], [&HARDWARE[6..], &HARDWARE[..6]].concat());
-            // It checks both checksums.
+            // This checks both checksums.
             let answer = decode_tcp(&out[14..]).unwrap();
             assert_eq!(answer.endpoints, back);
             let expected = Segment { len: 0, ..duplicate };
@@ -145,7 +145,7 @@ fn duplicate_acks_are_held_back_up_to_the_threshold() {
     }
 }
 
-/// What is not a plain TCP packet is none of the filter's.
+/// The filter ignores whatever is not a plain TCP packet.
 #[test]
 fn other_packets_pass_untouched() {
     let Some(station) = Station::new(&Parameters::default()) else { return };
@@ -179,7 +179,7 @@ fn other_packets_pass_untouched() {
     assert_eq!(station.goes(&copy), Verdict::Drop);
 }
 
-/// An ACK whose options are laid out in no known way says nothing.
+/// An ACK with options in no known layout is ignored.
 #[test]
 fn options_that_are_not_understood_are_let_alone() {
     let Some(mut station) = Station::new(&Parameters::default()) else { return };
@@ -219,7 +219,7 @@ fn a_flow_ends_with_syn_rst_fins_and_idleness() {
     assert_eq!(station.programs.flows().unwrap().len(), 0);
 }
 
-/// Whoever makes up flows crowds out none that is understood, and is sent no ACK.
+/// Forged flows displace none that is understood, and get no ACK.
 #[test]
 fn a_flood_of_strangers_crowds_out_nobody() {
     let parameters = Parameters { max_flows: 64, ..Parameters::default() };
@@ -227,7 +227,7 @@ fn a_flood_of_strangers_crowds_out_nobody() {
     let station = station.under_way();
     let mut strange = station.data(0, MSS);
     for number in 0..100_000u32 {
-        // An address and a port of its own, and an ACK for what nobody has sent.
+        // An address and a port of its own, and an ACK of what nobody has sent.
         strange[26..30].copy_from_slice(&(0x0b00_0000 + number / 50_000).to_be_bytes());
         strange[34..36].copy_from_slice(&((number % 50_000) as u16).to_be_bytes());
         assert_eq!(station.programs.data(&strange).unwrap().verdict, Verdict::Pass);

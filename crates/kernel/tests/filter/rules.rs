@@ -13,7 +13,7 @@ use proptest::prelude::*;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-/// Verdicts by their kind.
+/// Counts of each kind of verdict.
 type Counts = [u32; 3];
 
 /// The protocol machine, with the C rules beside it.
@@ -76,8 +76,8 @@ fn in_c(packet: &SeenPacket) -> filter::Segment {
     }
 }
 
-/// A radio link whose delay jumps, and a wired one that loses ACKs behind the base station: what was only late is sent again,
-/// over and over.
+/// A radio link whose delay jumps, and a wired link behind the base station that loses ACKs: what was only late
+/// is sent again and again.
 const PATH: &str = r#"
 duration = "60s"
 schemes = ["reno"]
@@ -93,7 +93,7 @@ jitter = { distribution = "uniform", low = "0ms", high = "30ms", overtaking = tr
 spikes = { period = "4s", length = "1s", extra = "2s" }
 "#;
 
-/// Packets of the simulator's hosts, as they pass the base station: recorded ones, but that the filter has a say.
+/// Packets of the simulator's hosts, recorded as they pass the base station, where the filter has a say.
 #[test]
 fn the_simulators_packets_are_judged_alike() {
     let mut total = Counts::default();

@@ -1,5 +1,5 @@
-//! Compiles the programs of `bpf/cc` as they are, with `stub.h` in place of `kernel.h`, and the model of the kernel that
-//! calls them.
+//! Compiles the programs of `bpf/cc` unchanged, with `stub.h` in place of `kernel.h`, and the model of the
+//! kernel that calls them.
 
 use anyhow::Context;
 use std::fmt::Write;
@@ -13,7 +13,7 @@ fn main() -> anyhow::Result<()> {
     let out = PathBuf::from(std::env::var_os("OUT_DIR").context("OUT_DIR")?);
     let names = controllers()?;
     for name in &names {
-        // All programs have the same names inside, and become one library.
+        // All programs use the same names inside, and become one library.
         compiler()
             .define("controller", &*format!("{name}_ops"))
             .define("params", &*format!("{name}_parameters"))

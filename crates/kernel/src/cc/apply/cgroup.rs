@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InCgroup {
     pub path: PathBuf,
-    /// The cgroup's number, which no other has.
+    /// The cgroup's number, which is unique.
     pub id: u64,
 }
 
@@ -45,7 +45,7 @@ impl InCgroup {
         })
     }
 
-    /// The kernel detaches a program that nothing pins.
+    /// The kernel detaches a program when its pin is gone.
     pub(super) fn undo(&self, name: &str) -> Result<bool, CcError> {
         match fs::remove_file(self.pin(name)) {
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),

@@ -10,7 +10,7 @@ const SYSCTL: &str = "/proc/sys/net/ipv4/tcp_congestion_control";
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AsDefault {
     pub(super) namespace: NamespaceId,
-    /// What was the default before.
+    /// The default before.
     pub previous: String,
 }
 
@@ -35,7 +35,7 @@ impl AsDefault {
     }
 }
 
-/// What the calling thread's namespace gives sockets that do not ask.
+/// What sockets of the calling thread's namespace use if they do not ask for another.
 pub(in crate::cc) fn default_name() -> Result<String, CcError> {
     let text = fs::read_to_string(SYSCTL).map_err(CcError::io(format!("read {SYSCTL}")))?;
     Ok(text.trim_end().to_owned())

@@ -1,4 +1,5 @@
-//! Letting some of the traffic use a controller without its programs asking: a cgroup's, a route's, a namespace's.
+//! Makes some of the traffic use a controller without its programs asking for it: a cgroup's, a route's, a
+//! namespace's.
 
 mod cgroup;
 mod default;
@@ -15,19 +16,19 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::path::PathBuf;
 
-/// What traffic.
+/// The traffic that is to use a controller.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Target {
-    /// Connections that the processes of a cgroup of version 2, or of those below it, open or accept from now on, unless
-    /// their route has a locked one.
+    /// Connections that the processes of a v2 cgroup, or of one below it, open or accept from now on, unless
+    /// their route has a locked controller.
     Cgroup(PathBuf),
-    /// Connections from now on over the route to exactly this prefix in this namespace's main table.
+    /// New connections over the route to exactly this prefix in this namespace's main table.
     Route(Prefix),
-    /// Sockets of this namespace from now on that nothing else is said of.
+    /// New sockets of this namespace to which nothing else applies.
     Default,
 }
 
-/// What was done for a target, with what it takes to undo it.
+/// What was done for a target, and what undoing it requires.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "to", rename_all = "lowercase")]
 pub enum Applied {
@@ -36,7 +37,7 @@ pub enum Applied {
     Default(AsDefault),
 }
 
-/// What is to be done for a target; nothing is yet.
+/// What is to be done for a target. Does nothing yet.
 ///
 /// # Errors
 /// There is no such target.
@@ -49,7 +50,7 @@ pub(super) fn plan(target: &Target) -> Result<Vec<Applied>, CcError> {
 }
 
 impl Applied {
-    /// Do both change the same thing?
+    /// Returns whether both change the same thing.
     pub(super) fn clashes(&self, other: &Applied) -> bool {
         match (self, other) {
             (Applied::Cgroup(one), Applied::Cgroup(other)) => one.id == other.id,

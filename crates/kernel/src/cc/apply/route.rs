@@ -20,15 +20,15 @@ const RTA_VIA: u16 = 18;
 const RTA_NH_ID: u16 = 30;
 const RTAX_CC_ALGO: u16 = 16;
 const RT_TABLE_MAIN: u8 = 254;
-/// struct rtmsg: where its fields stand.
+/// Offsets of fields in struct rtmsg.
 const DST_LEN: usize = 1;
 const TOS: usize = 3;
 const TABLE: usize = 4;
 const FLAGS: std::ops::Range<usize> = 8..12;
-/// struct rtnexthop: its bytes without its attributes, and where its flags stand. It begins with its length.
+/// Bytes of struct rtnexthop without its attributes, and the offset of its flags. It begins with its length.
 const HOP_BYTES: usize = 8;
 const HOP_FLAGS: usize = 2;
-/// Of a route's flags those that are asked for; others tell its state.
+/// The flag of a route that a request sets. Others report the route's state.
 const RTNH_F_ONLINK: u32 = 4;
 
 /// An IPv4 prefix.
@@ -41,7 +41,7 @@ pub struct Prefix {
 impl FromStr for Prefix {
     type Err = CcError;
 
-    /// As `ip route` writes it: 10.1.0.0/16, 10.1.2.3, default.
+    /// The notation of `ip route`: 10.1.0.0/16, 10.1.2.3, default.
     fn from_str(text: &str) -> Result<Prefix, CcError> {
         let refuse = |why| CcError::Prefix(text.to_owned(), why);
         if text == "default" {
@@ -79,15 +79,15 @@ impl fmt::Display for Prefix {
 pub struct OnRoute {
     namespace: NamespaceId,
     pub prefix: Prefix,
-    /// Two routes to a prefix differ in one of these.
+    /// Two routes to a prefix differ in at least one of these.
     tos: u8,
     priority: u32,
-    /// The controller that it had.
+    /// The controller that it had before.
     previous: Option<String>,
 }
 
 impl OnRoute {
-    /// One of each route to the prefix.
+    /// One for each route to the prefix.
     pub(super) fn plan(prefix: &Prefix) -> Result<Vec<OnRoute>, CcError> {
         let namespace = NamespaceId::current()?;
         let routes = routes(prefix)?.into_iter().map(|route| OnRoute {
@@ -157,11 +157,11 @@ fn metrics(route: &RouteMessage) -> Vec<DefaultNla> {
 fn controller(route: &RouteMessage) -> Option<String> {
     let name = route_message::value(metrics(route).iter().find(|metric| metric.kind() == RTAX_CC_ALGO)?);
     let text = String::from_utf8_lossy(&name).trim_end_matches('\0').to_owned();
-    // The kernel writes an empty name for one that is not loaded any more.
+    // The kernel reports an empty name for a controller that is no longer loaded.
     (!text.is_empty()).then_some(text)
 }
 
-/// The route as it is to be asked for, with another controller, or none.
+/// The route as a request, with another controller, or none.
 fn with_controller(route: &RouteMessage, name: Option<&str>) -> RouteMessage {
     let mut metrics = metrics(route);
     metrics.retain(|metric| metric.kind() != RTAX_CC_ALGO);
@@ -171,7 +171,7 @@ fn with_controller(route: &RouteMessage, name: Option<&str>) -> RouteMessage {
     if !metrics.is_empty() {
         route.attributes.push(DefaultNla::new(RTA_METRICS, route_message::to_bytes(&metrics)));
     }
-    // Told of a next hop object is what it is made of, too; asked for is only one of both.
+    // The kernel reports a next hop object together with its parts, but accepts only one of them.
     if route.attribute(RTA_NH_ID).is_some() {
         let parts = [RTA_OIF, RTA_GATEWAY, RTA_MULTIPATH, RTA_VIA];
         route.attributes.retain(|attribute| !parts.contains(&attribute.kind()));
@@ -185,7 +185,7 @@ fn with_controller(route: &RouteMessage, name: Option<&str>) -> RouteMessage {
     route
 }
 
-/// The next hops of RTA_MULTIPATH without the flags that tell their state, such as that a link is down.
+/// The next hops of RTA_MULTIPATH without flags about their state, such as that a link is down.
 fn as_asked(mut hops: Vec<u8>) -> Vec<u8> {
     let mut at = 0;
     while let Some(hop) = hops.get_mut(at..).filter(|rest| rest.len() >= HOP_BYTES) {

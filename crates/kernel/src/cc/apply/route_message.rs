@@ -1,4 +1,4 @@
-//! Routes as the bytes they are: what is not understood here is written back as it was read.
+//! Routes as raw bytes, so that what is not understood here is written back as it was read.
 
 use crate::netlink::Netlink;
 use netlink_packet_core::{
@@ -21,7 +21,7 @@ pub struct RouteMessage {
     pub attributes: Vec<DefaultNla>,
 }
 
-/// All IPv4 routes of this thread's namespace, those of the routing cache left out.
+/// All IPv4 routes of this thread's namespace, without those of the routing cache.
 pub fn routes() -> io::Result<Vec<RouteMessage>> {
     let mut header = [0; HEADER];
     header[0] = libc::AF_INET as u8;
@@ -32,14 +32,14 @@ pub fn routes() -> io::Result<Vec<RouteMessage>> {
     Ok(routes.filter_map(|answer| RouteMessage::parse(&answer.bytes)).collect())
 }
 
-/// Puts `route` in the place of the one with the same prefix, TOS and priority.
+/// Replaces the route with the same prefix, TOS and priority.
 pub fn replace(route: &RouteMessage) -> io::Result<()> {
     let flags = NLM_F_ACK | NLM_F_CREATE | NLM_F_REPLACE;
     let request = Message { kind: RTM_NEWROUTE, bytes: route.to_bytes() };
     Netlink::open()?.ask(request, flags).map(drop)
 }
 
-/// The attributes that lie in `bytes`, up to the first that is broken.
+/// The attributes in `bytes`, up to the first broken one.
 pub fn attributes(bytes: &[u8]) -> Vec<DefaultNla> {
     let found = NlasIterator::new(bytes).map_while(Result::ok);
     found

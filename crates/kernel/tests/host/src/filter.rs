@@ -32,21 +32,21 @@ unsafe extern "C" {
     fn filter_last(flow: *const u64, last: *mut Segment);
 }
 
-/// What the programs know of a flow; nothing, at first.
+/// What the programs know of a flow; nothing at first.
 pub struct FlowState {
     state: Vec<u64>,
 }
 
 impl Default for FlowState {
     fn default() -> FlowState {
-        // SAFETY: it takes nothing.
+        // SAFETY: it takes no arguments.
         let size = unsafe { filter_flow_size() };
         FlowState { state: vec![0; size.div_ceil(8)] }
     }
 }
 
 impl FlowState {
-    /// Of a packet from the fixed host, or of one to it.
+    /// Judges a packet from the fixed host, or one to it.
     pub fn judge(&mut self, segment: &Segment, is_forward: bool, threshold: u32) -> Verdict {
         // SAFETY: the state is as long as C's, and aligned.
         let verdict =

@@ -19,16 +19,16 @@ pub struct Ack {
     pub delivered: u32,
     pub packets_out: u32,
     pub in_flight: u32,
-    /// Negative: none measured.
+    /// Negative if none was measured.
     pub rtt_us: i32,
     pub srtt_us: u32,
-    /// 0: none.
+    /// 0 if none.
     pub peer_timestamp: u32,
     pub is_cwnd_limited: bool,
     pub is_echoed: bool,
     /// The scoreboard reports a loss.
     pub is_loss: bool,
-    /// Segments lost since the ACK before.
+    /// Segments lost since the previous ACK.
     pub lost: u32,
     /// Segments delivered over the connection's life when the latest of those acknowledged was sent.
     pub prior_delivered: u32,
@@ -39,7 +39,7 @@ pub struct Ack {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct View {
-    /// While the kernel lowers it, what it is lowered to.
+    /// While the kernel lowers it, its target.
     pub cwnd: u32,
     pub ssthresh: u32,
     /// The kernel's TCP_CA_Open (0), Disorder, CWR, Recovery or Loss (4).
@@ -47,19 +47,19 @@ pub struct View {
     pub owes_cwr: u32,
     /// What may be in flight now.
     pub snd_cwnd: u32,
-    /// How often it has begun to recover without a timeout.
+    /// Number of recoveries that began without a timeout.
     pub recoveries: u32,
-    /// Bytes a second; the largest number: it does not pace.
+    /// Bytes per second; the largest number if it does not pace.
     pub pacing_rate: u64,
 }
 
 impl View {
-    /// Is it in CWR or Recovery?
+    /// Returns whether it is in CWR or Recovery.
     pub fn is_lowering(&self) -> bool {
         matches!(self.state, 2 | 3)
     }
 
-    /// Is it in Open or Disorder?
+    /// Returns whether it is in Open or Disorder.
     pub fn is_open(&self) -> bool {
         self.state <= 1
     }
@@ -112,7 +112,7 @@ unsafe extern "C" {
     fn machine_send_cwr(machine: NonNull<Raw>);
 }
 
-/// Parameters are the program's, not the socket's: one machine at a time.
+/// Parameters are the program's, not the socket's, so that there is one machine at a time.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 /// A socket that uses one of the congestion controls.
@@ -123,10 +123,11 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// `name` is the kernel's, `params` what the program's struct of parameters holds, `cwnd` in segments.
+    /// `name` is the kernel's, `params` the content of the program's struct of parameters, and `cwnd` in
+    /// segments.
     ///
     /// # Panics
-    /// If there is no such controller.
+    /// There is no such controller.
     pub fn new(name: &str, params: &[u32], mss: u32, cwnd: u32, una: u32) -> Machine {
         let alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
         let name = CString::new(name).expect("a name without zeros");
@@ -150,12 +151,12 @@ impl Machine {
         unsafe { machine_timeout(self.raw, now_us, packets_out) }
     }
 
-    /// The last loss or timeout was none.
+    /// The last loss or timeout was spurious.
     pub fn undo(&mut self) {
         unsafe { machine_undo(self.raw) }
     }
 
-    /// The connection is given up; up to Linux 6.12 the socket's end is told, too.
+    /// The connection is given up; up to Linux 6.12, the end of the socket is reported, too.
     pub fn disconnect(&mut self) {
         unsafe { machine_disconnect(self.raw) }
     }
