@@ -1,4 +1,4 @@
-//! Which connections a capture has, and which of them has the most data.
+//! Finds the connections of a capture and the one with the most data.
 
 use crate::handshake::Handshake;
 use crate::packet::TappedPacket;
@@ -6,11 +6,11 @@ use airtcp_wire::packet::Endpoints;
 use airtcp_wire::{Flags, Seq};
 use std::collections::BTreeMap;
 
-/// Connections that are told apart. When there are more, the half with the least data is forgotten; one with a
-/// thousandth of all the data always stays.
+/// Limit on the connections tracked at once. Beyond it, the half with the least data is forgotten, except that a
+/// connection with a thousandth of all the data always stays.
 const MOST: usize = 1 << 13;
 
-/// A connection on one interface: the same for both directions.
+/// A connection on one interface; the key is equal for both directions.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Key {
     /// The smaller of the two directions.
@@ -19,7 +19,7 @@ pub struct Key {
 }
 
 impl Key {
-    /// Also returns whether the packet goes the way that the key names.
+    /// Also returns whether the packet travels in the key's direction.
     pub fn of(packet: &TappedPacket, interface: u32) -> (Key, bool) {
         let reversed = packet.endpoints.reversed();
         let is_forward = packet.endpoints <= reversed;
@@ -28,25 +28,25 @@ impl Key {
     }
 }
 
-/// One direction, at a glance.
+/// Summary of one direction.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Glance {
     pub packets: u64,
     pub payload_bytes: u64,
     pub longest_payload: u32,
-    /// Of its SYN: the largest segment that it can receive.
+    /// MSS option of the sender's SYN: the largest segment that it can receive, in bytes.
     pub mss: Option<u16>,
     pub timestamps: bool,
     syn: Option<Seq>,
 }
 
-/// One connection, at a glance. Direction 0 is the key's.
+/// Summary of one connection. Direction 0 is the key's.
 #[derive(Clone, Copy, Debug)]
 pub struct Connection {
     pub endpoints: Endpoints,
     pub ways: [Glance; 2],
-    /// Places in the file of its first and last packet: the same addresses and ports may serve another connection
-    /// before or behind it.
+    /// Positions of its first and last packet in the file: another connection may use the same addresses and ports
+    /// before or after it.
     pub first: u64,
     pub last: u64,
     pub handshake: Handshake,
@@ -77,7 +77,7 @@ impl Connection {
         }
     }
 
-    /// Does this SYN begin another connection between the same ports?
+    /// Returns whether this SYN opens another connection between the same ports.
     fn is_over(&self, packet: &TappedPacket, way: usize) -> bool {
         let segment = &packet.segment;
         segment.flags.contains(Flags::SYN)
@@ -91,11 +91,11 @@ impl Connection {
 #[derive(Default)]
 pub struct Connections {
     open: BTreeMap<Key, Connection>,
-    /// The largest of those that another has followed.
+    /// The largest of the connections whose ports a later connection reused.
     closed: Option<(Key, Connection)>,
-    /// With data, and without.
+    /// Connections with and without data.
     pub count: u64,
-    /// That were forgotten because there were too many.
+    /// Connections forgotten because there were too many.
     pub forgotten: u64,
     pub payload_bytes: u64,
 }
@@ -121,7 +121,7 @@ impl Connections {
         }
     }
 
-    /// The connection with the most data.
+    /// Returns the connection with the most data.
     pub fn largest(self) -> Option<(Key, Connection)> {
         let all = self.open.into_iter().chain(self.closed);
         all.filter(|(_, found)| found.payload_bytes() > 0).max_by_key(|(_, found)| found.payload_bytes())
@@ -163,7 +163,7 @@ mod tests {
         }
     }
 
-    /// A scan of every port, over and over, does not push out the connection that carries the data.
+    /// A repeated scan of every port does not evict the connection that carries the data.
     #[test]
     fn among_too_many_connections_the_largest_stays() {
         let mut connections = Connections::default();

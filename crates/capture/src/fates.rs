@@ -1,8 +1,8 @@
-//! What became of each packet, in order of sending.
+//! The fate of each packet, in order of sending.
 
 use airtcp_wire::Time;
 
-/// Packets whose fate is kept.
+/// Limit on the packets whose fate is kept.
 const MOST: usize = 1 << 22;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -10,18 +10,18 @@ pub enum Fate {
     /// Not known yet.
     Open,
     Arrived,
-    /// On its way to the tap.
+    /// Not yet seen at the tap.
     LostBefore,
     /// The tap has seen it.
     LostBehind,
 }
 
-/// A packet's place in the order of sending.
+/// Index of a packet in order of sending.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Slot(u32);
 
 impl Slot {
-    /// The slot so many packets later.
+    /// Returns the slot `packets` later.
     pub fn plus(self, packets: u64) -> Slot {
         Slot(self.0.saturating_add(packets.min(MOST as u64) as u32))
     }
@@ -29,13 +29,13 @@ impl Slot {
 
 #[derive(Clone, Debug, Default)]
 pub struct Fates {
-    /// When the packet passed the tap, or would have.
+    /// When the packet passed the tap or would have.
     times: Vec<Time>,
     fates: Vec<Fate>,
 }
 
 impl Fates {
-    /// Room for `packets` more; returns the first's slot.
+    /// Makes room for `packets` more and returns the slot of the first.
     pub fn open(&mut self, packets: u64, now: Time) -> Slot {
         let (start, room) = (self.fates.len(), MOST - self.fates.len());
         let end = start + room.min(usize::try_from(packets).unwrap_or(room));
@@ -54,8 +54,8 @@ impl Fates {
         self.fates[start..end].fill(fate);
     }
 
-    /// The packets whose fate is known: when they passed, and whether `is_lost` says that they were lost. Where nothing
-    /// is ever acknowledged, what was not found to be lost has arrived.
+    /// Returns the packets whose fate is known: when each passed, and whether `is_lost` counts it as lost. Without
+    /// any acknowledgment, a packet not found lost has arrived.
     pub fn known(&self, is_acknowledged: bool, is_lost: impl Fn(Fate) -> bool) -> Vec<(Time, bool)> {
         let all = self.times.iter().zip(&self.fates);
         let known = all.filter(|(_, fate)| !is_acknowledged || **fate != Fate::Open);

@@ -1,4 +1,4 @@
-//! Packets out of a capture file, whichever of the two formats it has.
+//! Reads packets from a capture file in either format.
 
 use crate::pcap::Pcap;
 use crate::pcapng::Pcapng;
@@ -6,32 +6,32 @@ use crate::source::{Order, Source};
 use airtcp_wire::Time;
 use std::io::{self, Read};
 
-/// Bytes of each packet that are looked at: its headers, with room to spare.
+/// Bytes kept of each packet: its headers, with room to spare.
 pub const KEPT: usize = 512;
 
-/// A packet as it stands in the file.
+/// A packet as the file holds it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Frame<'a> {
     /// Since 1970.
     pub time: Time,
     pub interface: u32,
-    /// As tcpdump.org numbers them.
+    /// LINKTYPE_ value, as listed on tcpdump.org.
     pub link_type: u16,
-    /// What was captured, of which the first [`KEPT`] bytes.
+    /// The captured bytes, at most the first [`KEPT`].
     pub data: &'a [u8],
-    /// On the wire, in bytes.
+    /// Length on the wire, in bytes.
     pub original_len: u32,
 }
 
-/// The next thing in a file.
+/// One entry of a file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum FileItem<'a> {
     Frame(Frame<'a>),
-    /// A packet that cannot be read, and why.
+    /// An unreadable packet and the reason.
     Skipped(String),
 }
 
-/// Which file format.
+/// A capture file format.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Format {
     Pcap,
@@ -47,7 +47,7 @@ impl Format {
     }
 }
 
-/// Why a file is no capture that can be read.
+/// Why a file cannot be read as a capture.
 #[derive(Debug, thiserror::Error)]
 pub enum FileError {
     #[error("the file is empty")]
@@ -64,7 +64,7 @@ pub enum FileError {
     Io(#[from] io::Error),
 }
 
-/// Reads a capture file, a packet at a time.
+/// Reads a capture file one packet at a time.
 pub struct Reader<R> {
     source: Source<R>,
     container: Container,
@@ -76,7 +76,7 @@ enum Container {
     Pcapng(Pcapng),
 }
 
-/// A packet's place in the file, and how much of it is in the buffer.
+/// A packet's metadata, and how much of the packet is in the buffer.
 pub struct Head {
     pub time: Time,
     pub interface: u32,
@@ -87,7 +87,7 @@ pub struct Head {
 
 impl<R: Read> Reader<R> {
     /// # Errors
-    /// Whatever is wrong with the file's first bytes.
+    /// Reports a file that does not begin as a capture does.
     pub fn new(reader: R) -> Result<Reader<R>, FileError> {
         let mut source = Source::new(reader);
         let mut magic = [0; 4];
@@ -119,10 +119,10 @@ impl<R: Read> Reader<R> {
         }
     }
 
-    /// The next packet; `None` at the end, or where the file can no longer be followed.
+    /// Returns the next packet; `None` at the end of the file, or where the rest cannot be parsed.
     ///
     /// # Errors
-    /// The file's.
+    /// Returns the read error of the file.
     pub fn read(&mut self) -> io::Result<Option<FileItem<'_>>> {
         let head = match &mut self.container {
             Container::Pcap(pcap) => pcap.next(&mut self.source, &mut self.packet)?,

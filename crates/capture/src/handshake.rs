@@ -1,12 +1,12 @@
-//! What the three packets that open a connection tell (RFC 9293 §3.5).
+//! What the three packets that open a connection show (RFC 9293 §3.5).
 
 use crate::packet::TappedPacket;
 use airtcp_wire::{Dur, Flags, Time};
 
-/// A handshake as the tap saw it. Ways are numbered as in `Connection`.
+/// A handshake as the tap saw it. Directions are numbered as in `Connection`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Handshake {
-    /// The way that the first SYN went.
+    /// The direction of the first SYN.
     pub client: Option<usize>,
     syn: Seen,
     syn_ack: Seen,
@@ -18,7 +18,7 @@ pub struct Handshake {
 #[derive(Clone, Copy, Debug, Default)]
 struct Seen {
     at: Option<Time>,
-    /// Karn's rule: what was sent twice is no sample.
+    /// Sent more than once: no RTT sample (Karn's algorithm).
     again: bool,
 }
 
@@ -58,7 +58,7 @@ impl Handshake {
         }
     }
 
-    /// From the tap to the end from which packets go this way, and back.
+    /// Returns the round trip from the tap to the endpoint that sends in direction `way`.
     pub fn rtt_to_source_of(self, way: usize) -> Option<Dur> {
         match self.client? == way {
             true => self.syn_ack.sample(self.ack),
@@ -66,7 +66,7 @@ impl Handshake {
         }
     }
 
-    /// Over the whole path.
+    /// Returns the round trip over the whole path.
     pub fn rtt(self) -> Option<Dur> {
         Some(self.rtt_to_source_of(0)? + self.rtt_to_source_of(1)?)
     }

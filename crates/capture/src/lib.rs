@@ -1,8 +1,8 @@
-//! L1: packet captures as measurements.
+//! Packet captures as measurements.
 //!
-//! [`read`] goes over a file twice: once to see which TCP connection has the most data, once to follow that one. Memory
-//! does not grow with the file but for what is handed back: at most four million fates and a million round trips.
-//! No bytes make it panic.
+//! [`read`] passes over a file twice: first to find the TCP connection with the most data, then to follow it. Memory
+//! does not grow with the file, except for the result: at most four million fates and a million round trips. No input
+//! makes it panic.
 
 mod connections;
 mod fates;
@@ -30,7 +30,7 @@ use connections::{Connection, Connections, Key};
 use std::io::{self, Read};
 use transfer::{Terms, Transfer};
 
-/// Why a capture tells nothing.
+/// Why a capture yields no measurement.
 #[derive(Debug, thiserror::Error)]
 pub enum CaptureError {
     #[error(transparent)]
@@ -49,23 +49,23 @@ impl From<io::Error> for CaptureError {
     }
 }
 
-/// What was counted on the first way through the file.
+/// Counts of the first pass.
 #[derive(Clone, Debug, Default)]
 pub struct Survey {
-    /// Packets that could be read, whatever they are.
+    /// Packets that could be parsed, of any protocol.
     pub packets: u64,
     pub tcp_packets: u64,
     pub skipped: u64,
-    /// The first that was skipped, with its place.
+    /// The first skipped packet, with its position and the reason.
     pub first_skipped: Option<String>,
     pub link: Option<&'static str>,
     first: Option<airtcp_wire::Time>,
 }
 
-/// Reads the capture that `open` opens; it is called twice.
+/// Reads the capture that `open` opens; `open` is called twice.
 ///
 /// # Errors
-/// A file that cannot be read, or one without a TCP transfer.
+/// Reports a file that cannot be read or has no TCP transfer.
 pub fn read<R: Read>(open: impl Fn() -> io::Result<R>) -> Result<Capture, CaptureError> {
     let (survey, connections, format) = survey(Reader::new(open()?)?)?;
     let (count, forgotten, all_bytes) = (connections.count, connections.forgotten, connections.payload_bytes);
@@ -115,7 +115,7 @@ impl Survey {
     }
 }
 
-/// Calls `each` with every packet of the connection, and which way it goes.
+/// Calls `each` with every packet of the connection and its direction.
 fn each_packet<R: Read>(
     mut reader: Reader<R>,
     key: &Key,
@@ -141,7 +141,7 @@ fn each_packet<R: Read>(
     Ok(())
 }
 
-/// Follows both ways' data.
+/// Follows the data of both directions.
 fn follow<R: Read>(reader: Reader<R>, key: &Key, connection: &Connection) -> io::Result<[Transfer; 2]> {
     let transfer = |way: usize| {
         let payload_max = payload_max(connection, way);
@@ -156,15 +156,15 @@ fn follow<R: Read>(reader: Reader<R>, key: &Key, connection: &Connection) -> io:
     Ok(ways)
 }
 
-/// Payload of a full packet: what both ends can receive, without the options that each packet has. Where no SYN was
-/// captured, the longest payload, unless only offload explains it.
+/// Returns the payload of a full packet in bytes: the smaller MSS of the two ends, less the options that every packet
+/// carries. Without a captured SYN it is the longest payload, unless only segmentation offload explains that.
 fn payload_max(connection: &Connection, way: usize) -> u32 {
     const TIMESTAMPS: u32 = 12;
-    /// RFC 879 and RFC 8200 §5 have larger ones; below this it is taken for nonsense.
+    /// An MSS below this is implausible: the defaults of RFC 879 and RFC 8200 §5 are larger.
     const LEAST: u32 = 64;
-    /// On an MTU of 1500 bytes with timestamps.
+    /// With an MTU of 1500 bytes and timestamps.
     const USUAL: u32 = 1448;
-    /// On an MTU of 9000 bytes.
+    /// With an MTU of 9000 bytes.
     const JUMBO: u32 = 8960;
     let ends = connection.ways;
     let options = if ends[way].timestamps { TIMESTAMPS } else { 0 };

@@ -1,11 +1,11 @@
-//! TCP packets out of captured frames, which may be cut short.
+//! Parses TCP packets from captured frames, which may be truncated.
 
 use crate::file::Frame;
 use airtcp_wire::ip::{Addresses, Found, IPV6_HEADER_LEN, TCP};
 use airtcp_wire::packet::Endpoints;
 use airtcp_wire::{Ecn, Segment, Time, ethernet, tcp};
 
-/// Longest plausible TCP segment, in bytes: offload engines produce shorter ones.
+/// Longest plausible TCP segment, in bytes. Offload engines produce shorter ones.
 const LONGEST: usize = 1 << 20;
 
 /// A TCP packet as the tap saw it.
@@ -14,23 +14,23 @@ pub struct TappedPacket {
     pub time: Time,
     pub endpoints: Endpoints,
     pub ecn: Ecn,
-    /// IPv4's identification; zero says nothing.
+    /// IPv4's identification field; zero carries no information.
     pub id: u16,
     /// Length of the IP packet in bytes.
     pub bytes: u32,
     pub segment: Segment,
 }
 
-/// What a frame is.
+/// What a frame contains.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Dissected {
     Tcp(TappedPacket),
-    /// Sound, and something else.
+    /// A valid packet of another protocol.
     Other,
     Skipped(String),
 }
 
-/// The link types that are understood: tcpdump.org's number, and their names.
+/// Returns the name of a supported link type, given its tcpdump.org number.
 pub fn link_name(link_type: u16) -> Option<&'static str> {
     Some(match link_type {
         0 | 108 => "loopback",
@@ -44,7 +44,7 @@ pub fn link_name(link_type: u16) -> Option<&'static str> {
     })
 }
 
-/// Finds the TCP packet in a frame.
+/// Parses the TCP packet in a frame.
 pub fn dissect(frame: &Frame) -> Dissected {
     if link_name(frame.link_type).is_none() {
         return Dissected::Skipped(format!("link type {} is not supported", frame.link_type));
@@ -60,7 +60,7 @@ pub fn dissect(frame: &Frame) -> Dissected {
     }
 }
 
-/// Where the IP packet begins.
+/// Returns the offset of the IP packet.
 fn ip_at(link_type: u16, data: &[u8]) -> Option<usize> {
     let behind = |kind_at, at| ethernet::ip_behind(ethernet::ether_type(data, kind_at)?, data, at);
     let at = match link_type {
@@ -73,7 +73,7 @@ fn ip_at(link_type: u16, data: &[u8]) -> Option<usize> {
     (at <= data.len()).then_some(at)
 }
 
-/// `at`: where the IP packet begins in the frame.
+/// `at`: offset of the IP packet in the frame.
 fn transport(frame: &Frame, at: usize, ip: &Found) -> Dissected {
     if ip.protocol != TCP {
         return Dissected::Other;
@@ -103,8 +103,8 @@ fn transport(frame: &Frame, at: usize, ip: &Found) -> Dissected {
     })
 }
 
-/// Length in bytes of the packet. Where an offload engine is to fill it in, its field is zero: then it is what the frame
-/// was long, without the link layer's header.
+/// Returns the length of the packet in bytes. The length field is zero if an offload engine was to fill it in; the
+/// length is then the frame's, less the link-layer header.
 fn claimed_len(frame: &Frame, at: usize, ip: &Found) -> usize {
     let is_open = match ip.addresses {
         Addresses::V4 { .. } => ip.claimed == 0,

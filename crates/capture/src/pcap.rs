@@ -1,23 +1,23 @@
-//! The classic format (draft-ietf-opsawg-pcap).
+//! The classic pcap format (draft-ietf-opsawg-pcap).
 
 use crate::file::{FileError, Head, KEPT};
 use crate::source::{Order, Source};
 use airtcp_wire::Time;
 use std::io::{self, Read};
 
-/// What no program writes: a packet of a length beyond this has its length from chance.
+/// No program writes longer packets; a larger length field is corrupt.
 const LONGEST: u32 = 1 << 28;
 
 pub struct Pcap {
     order: Order,
-    /// Nanoseconds in the unit of the second part of a time.
+    /// Nanoseconds per unit of the sub-second part of a timestamp.
     unit_ns: u64,
     link_type: u16,
     ended: bool,
 }
 
 impl Pcap {
-    /// Reads what stands behind the magic number.
+    /// Reads the file header after the magic number.
     pub fn read_header<R: Read>(
         source: &mut Source<R>,
         order: Order,
@@ -29,7 +29,7 @@ impl Pcap {
         Ok(Pcap { order, unit_ns, link_type, ended: false })
     }
 
-    /// The next packet, whose first bytes go into `packet`.
+    /// Reads the next packet and puts its first bytes into `packet`.
     pub fn next<R: Read>(
         &mut self,
         source: &mut Source<R>,

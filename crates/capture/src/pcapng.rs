@@ -1,4 +1,5 @@
-//! The newer format (draft-ietf-opsawg-pcapng): sections of blocks, each section with its byte order and interfaces.
+//! The pcapng format (draft-ietf-opsawg-pcapng): sections of blocks, where each section has its own byte order and
+//! interfaces.
 
 use crate::file::{FileError, Head, KEPT};
 use crate::source::{Order, Source};
@@ -12,11 +13,11 @@ const OBSOLETE_PACKET: u32 = 2;
 const SIMPLE_PACKET: u32 = 3;
 const ENHANCED_PACKET: u32 = 6;
 
-/// More interfaces in one section are taken for damage.
+/// A section with more interfaces is treated as corrupt.
 const MOST_INTERFACES: usize = 1 << 12;
-/// Bytes of an interface's description that are looked at.
+/// Bytes of an interface description that are read.
 const DESCRIPTION: usize = 1 << 12;
-/// Bytes of a packet block before the packet.
+/// Bytes of a packet block before the packet data.
 const FIXED: usize = 20;
 
 pub struct Pcapng {
@@ -27,23 +28,23 @@ pub struct Pcapng {
 
 struct Interface {
     link_type: u16,
-    /// Units of time in a second.
+    /// Timestamp units per second.
     units_per_second: u128,
     offset_s: i64,
 }
 
-/// How a block goes on when it is not what it should be.
+/// Consequence of a malformed block.
 enum Damage {
-    /// The file can no longer be followed.
+    /// The rest of the file cannot be parsed.
     Fatal(&'static str),
-    /// This packet alone.
+    /// Only this packet is unusable.
     Packet(&'static str),
 }
 
 type Outcome<T> = io::Result<Result<T, Damage>>;
 
 impl Pcapng {
-    /// Reads the first section header behind its block type.
+    /// Reads the first section header after its block type.
     pub fn read_header<R: Read>(source: &mut Source<R>) -> Result<Pcapng, FileError> {
         let mut pcapng = Pcapng { order: Order::Little, interfaces: Vec::new(), ended: false };
         match pcapng.read_section(source)? {
@@ -52,7 +53,7 @@ impl Pcapng {
         }
     }
 
-    /// The next packet, whose first bytes go into `packet`.
+    /// Reads the next packet and puts its first bytes into `packet`.
     pub fn next<R: Read>(
         &mut self,
         source: &mut Source<R>,
@@ -72,7 +73,7 @@ impl Pcapng {
         Ok(None)
     }
 
-    /// Reads one block; `None` if it is not a packet.
+    /// Reads one block; returns `None` if it is not a packet.
     fn block<R: Read>(&mut self, source: &mut Source<R>, packet: &mut [u8; KEPT]) -> Outcome<Option<Head>> {
         let mut kind = [0; 4];
         match source.fill(&mut kind)? {
@@ -120,7 +121,7 @@ impl Pcapng {
         }
     }
 
-    /// Reads an interface's description, and returns how many bytes it has read.
+    /// Reads an interface description and returns the number of bytes read.
     fn interface<R: Read>(&mut self, source: &mut Source<R>, body: u64) -> Outcome<u64> {
         let mut description = [0; DESCRIPTION];
         let wanted = DESCRIPTION.min(usize::try_from(body).unwrap_or(DESCRIPTION));
@@ -135,7 +136,7 @@ impl Pcapng {
         Ok(Ok(wanted as u64))
     }
 
-    /// Reads a packet, and returns how many bytes it has read.
+    /// Reads a packet and returns the number of bytes read.
     #[allow(clippy::type_complexity, reason = "what was read goes with the verdict")]
     fn packet<R: Read>(
         &self,
@@ -205,19 +206,19 @@ impl Interface {
     }
 }
 
-/// A power of two if the highest bit is set, else of ten.
+/// A power of two if the highest bit is set, else a power of ten.
 fn units_per_second(resolution: u8) -> u128 {
     let exponent = u32::from(resolution & 0x7f);
     let base: u128 = if resolution & 0x80 == 0 { 10 } else { 2 };
     base.checked_pow(exponent).unwrap_or(u128::MAX)
 }
 
-/// Bytes between a block's two lengths.
+/// Bytes between the two length fields of a block.
 fn body_len(len: u32) -> Option<u64> {
     (len >= 12 && len.is_multiple_of(4)).then(|| u64::from(len) - 12)
 }
 
-/// Passes over what is left of a block's body, and compares the length behind it with that before it.
+/// Skips the rest of a block's body and checks that the trailing length equals the leading one.
 fn finish<R: Read>(source: &mut Source<R>, order: Order, left: u64, len: u32) -> Outcome<()> {
     if !source.skip(left)? {
         return Ok(Err(Damage::Fatal(ENDS)));

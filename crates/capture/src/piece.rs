@@ -1,4 +1,4 @@
-//! A range of the stream that was sent as one packet, and what the tap has seen of it.
+//! A range of the stream that was sent as one packet, and what the tap saw of it.
 
 use crate::fates::{Fate, Fates, Slot};
 use crate::packet::TappedPacket;
@@ -6,16 +6,16 @@ use crate::rtt::is_newer;
 use airtcp_wire::{Dur, Time};
 use smallvec::SmallVec;
 
-/// Copies of one piece that are told apart.
+/// Limit on the copies of one piece that are told apart.
 const MOST_COPIES: usize = 64;
 
-/// What tells packets of the same bytes apart.
+/// Distinguishes packets that carry the same bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Stamp {
     pub time: Time,
-    /// The value of the timestamps option.
+    /// TSval of the timestamps option.
     pub value: Option<u32>,
-    /// IPv4's identification.
+    /// IPv4's identification field.
     pub id: u16,
 }
 
@@ -28,13 +28,13 @@ impl Stamp {
         }
     }
 
-    /// Was this packet sent before `other`, by the sender's clock? `None`: that cannot be told.
+    /// Returns whether the sender's clock dates this packet before `other`; `None` if the clock cannot tell.
     pub fn is_older(&self, other: &Stamp) -> Option<bool> {
         let (own, other) = (self.value?, other.value?);
         (own != other).then(|| is_newer(other, own))
     }
 
-    /// The very same packet, which passed the tap twice, as on the interfaces of a bridge.
+    /// Returns whether the tap saw one packet twice, as on the interfaces of a bridge.
     pub fn is_same_packet(&self, other: &Stamp) -> bool {
         const SOON: Dur = Dur::from_millis(1);
         let is_soon = self.time.since(other.time) < SOON;
@@ -45,41 +45,41 @@ impl Stamp {
     }
 }
 
-/// One transmission that the tap has seen.
+/// One transmission that the tap saw.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Copy {
     pub stamp: Stamp,
     pub slot: Slot,
 }
 
-/// What came later than what was sent after it.
+/// A gap in the stream: data missing when later data passed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Hole {
-    /// Of the first packet that was not seen in its place.
+    /// Slot of the first missing packet.
     pub slot: Slot,
-    /// The packet that came in its stead.
+    /// The packet that passed in its place.
     pub revealed_by: Stamp,
 }
 
-/// A piece of the stream. Its start is its key.
+/// A piece of the stream; its start is its key.
 #[derive(Clone, Debug)]
 pub struct Piece {
     pub end: u64,
-    /// Length of the headers of its packet.
+    /// Header length of its packet, in bytes.
     pub headers: u32,
-    /// Empty: never seen.
+    /// Empty if never seen.
     pub copies: SmallVec<[Copy; 1]>,
     pub hole: Option<Hole>,
-    /// Once it is acknowledged, by a SACK block or cumulatively.
+    /// Set once acknowledged, by a SACK block or cumulatively.
     pub settled: Option<Settled>,
 }
 
-/// The assumed fate of an acknowledged piece's copies, until a DSACK corrects it.
+/// The assumed fate of an acknowledged piece's copies, unless a DSACK corrects it.
 #[derive(Clone, Debug, Default)]
 pub struct Settled {
-    /// Copies that are taken for lost.
+    /// Copies assumed lost.
     pub lost: SmallVec<[Slot; 1]>,
-    /// Copies that arrived unnecessarily: as many DSACKs bring nothing new.
+    /// Number of copies that arrived needlessly; that many DSACKs carry no news.
     pub in_vain: u32,
 }
 
@@ -98,17 +98,17 @@ impl Piece {
         }
     }
 
-    /// Is there more to it than one packet that arrived?
+    /// Returns whether its history is more than one packet that arrived.
     pub fn is_eventful(&self) -> bool {
         self.copies.len() > 1
             || self.hole.is_some()
             || self.settled.as_ref().is_some_and(|settled| settled.in_vain > 0)
     }
 
-    /// The copy whose arrival this acknowledgment reports, and whether that is certain.
+    /// Returns the copy whose arrival this acknowledgment reports, and whether that is certain.
     ///
-    /// By the echo, where it is of this piece (RFC 7323 §4.3; RFC 3522 §3.2): what arrived was sent when its value says.
-    /// Otherwise a copy whose answer came sooner than any answer ever did cannot be the one.
+    /// If the echo belongs to this piece, it dates the copy that arrived (RFC 7323 §4.3; RFC 3522 §3.2). Otherwise it
+    /// rules out a copy whose answer would be faster than any answer so far.
     pub fn arrived(&self, now: Time, echo: Option<u32>, min_rtt: Option<Dur>) -> (usize, bool) {
         let last = self.copies.len() - 1;
         let not_after = |echo: u32| {
@@ -124,8 +124,8 @@ impl Piece {
         (found.unwrap_or(if echo.is_some() { latest } else { 0 }), last == 0 || echo.is_some() && rivals == 1)
     }
 
-    /// Copy `arrived` has arrived: those before it are lost, those after it were unnecessary. Returns how many those
-    /// are.
+    /// Settles that copy `arrived` was the first to arrive: the copies before it are lost, those after it were
+    /// needless. Returns the number of needless copies.
     pub fn settle(&mut self, arrived: usize, fates: &mut Fates) -> u32 {
         let in_vain = (self.copies.len() - 1 - arrived) as u32;
         self.copies[..arrived].iter().for_each(|copy| fates.set(copy.slot, Fate::LostBehind));

@@ -4,15 +4,15 @@ use smallvec::SmallVec;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// Ranges that are kept; where there are more, the first is forgotten.
+/// Limit on the ranges kept; beyond it the first is forgotten.
 const MOST: usize = 1 << 16;
 
-/// Disjoint ranges, none of which touches the next: start to end.
+/// Disjoint ranges that do not touch, as start → end.
 #[derive(Clone, Debug, Default)]
 pub struct Ranges(BTreeMap<u64, u64>);
 
 impl Ranges {
-    /// Adds `range`, and returns what of it was not there before.
+    /// Adds `range` and returns the parts that are new.
     pub fn insert(&mut self, range: Range<u64>) -> SmallVec<[Range<u64>; 2]> {
         let mut new = SmallVec::new();
         if range.is_empty() {
@@ -43,7 +43,7 @@ impl Ranges {
         new
     }
 
-    /// Forgets what lies below `position`.
+    /// Forgets everything below `position`.
     pub fn forget_below(&mut self, position: u64) {
         while let Some(entry) = self.0.first_entry() {
             if *entry.key() >= position {

@@ -1,20 +1,20 @@
-//! Bytes over time: how fast they came on the whole, at best, and in trains that the path itself has spaced.
+//! Bytes over time: the rates on the whole, at best, and in packet trains that the path spaced.
 
 use crate::weighted_bins::{Peak, WeightedBins};
 use airtcp_wire::{Dur, Rate, Time};
 use std::collections::VecDeque;
 
-/// Bins of a series; when they are used up, two become one.
+/// Bins of a series; when all are used, neighbours are merged in pairs.
 const BINS: usize = 1 << 13;
 const FIRST_WIDTH: Dur = Dur(1_000_000);
 
-/// Lengths of packet trains, in gaps.
+/// Lengths of the packet trains, in gaps.
 const TRAINS: [usize; 3] = [1, 4, 16];
 
-/// What a whole transfer's best is taken over.
+/// Window of the best sustained rate.
 const SUSTAINED: Dur = Dur(1_000_000_000);
 
-/// Bytes in equal intervals.
+/// Bytes per interval of equal width.
 #[derive(Clone, Debug)]
 pub struct Bins {
     pub width: Dur,
@@ -44,7 +44,7 @@ impl Bins {
         self.width = self.width * 2;
     }
 
-    /// The same with intervals of at least `width`.
+    /// Returns this series with intervals of at least `width`.
     #[must_use]
     pub fn coarser(mut self, width: Dur) -> Bins {
         while self.width < width && self.bytes.len() > 1 {
@@ -53,8 +53,8 @@ impl Bins {
         self
     }
 
-    /// The best rate over `window`, or over all if that is shorter. The last interval, which may be cut short, cannot
-    /// make it larger.
+    /// Returns the best rate over `window`, or over the whole series if that is shorter. The last interval may be
+    /// incomplete and cannot raise the rate.
     fn best(&self, window: Dur) -> Option<Rate> {
         let count = (window.0.div_ceil(self.width.0) as usize).clamp(1, self.bytes.len().max(1));
         let most = self.bytes.windows(count).map(|run| run.iter().sum::<u64>()).max()?;
@@ -62,33 +62,33 @@ impl Bins {
     }
 }
 
-/// Measures one stream of arrivals.
+/// Measures the rates of one stream of arrivals.
 #[derive(Clone, Debug, Default)]
 pub struct Meter {
     pub start: Option<Time>,
     pub bins: Bins,
-    /// Arrivals: when, and how many bytes had come by then.
+    /// Arrivals: the time, and the bytes that had arrived by then.
     recent: VecDeque<(Time, u64)>,
     total: u64,
     trains: [WeightedBins; TRAINS.len()],
 }
 
-/// What a meter has found.
+/// What a meter measured.
 #[derive(Clone, Debug, Default)]
 pub struct Rates {
-    /// The best over a second, or over everything if that is less.
+    /// The best rate over a second, or over the whole series if that is shorter.
     pub sustained: Option<Rate>,
-    /// Where the rates of packet trains crowd: the link that spaced them, if it has a constant rate.
+    /// The mode of the packet-train rates: the rate of the link that spaced the trains, if it is constant.
     pub dispersion: Option<Peak>,
-    /// Only one train of 17 packets in a hundred was faster.
+    /// The rate that one in a hundred trains of 17 packets exceeded.
     pub fastest: Option<Rate>,
 }
 
-/// Below this share a crowd of train rates is none.
+/// A mode with a smaller share of the trains is not reported.
 const CROWD: f64 = 0.2;
 
 impl Meter {
-    /// `bytes` have come. Packets of the same instant count as one.
+    /// Records the arrival of `bytes`. Packets with the same time count as one.
     pub fn on_bytes(&mut self, now: Time, bytes: u64) {
         let start = *self.start.get_or_insert(now);
         self.bins.add(now.since(start), bytes);
@@ -105,13 +105,13 @@ impl Meter {
         }
     }
 
-    /// What comes next was held up by something else than the path's rate.
+    /// Starts anew: something other than the path's rate delayed the next arrival.
     pub fn interrupt(&mut self) {
         self.measure_trains();
         self.recent.clear();
     }
 
-    /// The trains that end with the last arrival, which is complete.
+    /// Measures the trains that end with the last arrival, which is complete.
     fn measure_trains(&mut self) {
         let Some(&(end, total)) = self.recent.back() else { return };
         for (gaps, histogram) in TRAINS.iter().zip(&mut self.trains) {

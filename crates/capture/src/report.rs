@@ -1,4 +1,4 @@
-//! What a capture tells, put together.
+//! Assembles the report of a capture.
 
 use crate::Survey;
 use crate::connections::Connection;
@@ -10,7 +10,7 @@ use crate::transfer::{Counts, Transfer};
 use airtcp_wire::packet::Endpoints;
 use airtcp_wire::{Dur, Time};
 
-/// Where the tap stood on the way of the data.
+/// Where the tap stood on the path of the data.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Position {
     AtSender,
@@ -34,26 +34,26 @@ impl Position {
 #[derive(Clone, Debug)]
 pub struct Capture {
     pub overview: Overview,
-    /// From the sender of the most data.
+    /// From the sender of the most data to its peer.
     pub endpoints: Endpoints,
     pub mss: Option<u16>,
     pub timestamps: bool,
-    /// The handshake's; `None` where it was not captured.
+    /// From the handshake; `None` if it was not captured.
     pub sack: Option<bool>,
     pub ecn: Option<bool>,
     pub handshake_rtt: Option<Dur>,
-    /// The way with the most data, and the other.
+    /// The direction with the most data, and the opposite one.
     pub forward: Way,
     pub reverse: Way,
 }
 
-/// The file and its connections.
+/// Facts on the file and all its connections.
 #[derive(Clone, Debug)]
 pub struct Overview {
     pub survey: Survey,
     pub format: Format,
     pub connections: u64,
-    /// Connections that were forgotten because there were too many.
+    /// Connections forgotten because there were too many.
     pub forgotten: u64,
     /// Payload of all connections.
     pub all_bytes: u64,
@@ -63,26 +63,27 @@ pub struct Overview {
 #[derive(Clone, Debug)]
 pub struct Way {
     pub position: Position,
-    /// At best, from the tap to each end and back.
+    /// Lowest round trip from the tap to each end.
     pub to_sender: Option<Dur>,
     pub to_receiver: Option<Dur>,
-    /// Over the whole path: when the packet was sent or passed the tap, since the file's first packet, and the time.
+    /// Round trips over the whole path: when the packet was sent or passed the tap, since the file's first packet,
+    /// and the round trip.
     pub round_trips: Vec<(Dur, Dur)>,
-    /// Each packet in order of sending: when it was sent, or passed the tap, since the file's first packet, and whether
-    /// it was lost.
+    /// Each packet in order of sending: when it was sent or passed the tap, since the file's first packet, and
+    /// whether it was lost.
     pub fates: Vec<(Dur, bool)>,
     pub counts: Counts,
     pub late_by: Vec<Dur>,
-    /// The median from one data packet to the next.
+    /// Median time between data packets.
     pub gap: Option<Dur>,
-    /// Data over time, as it was acknowledged, or at the receiver as it came.
+    /// Data over time: as acknowledged or, with the tap at the receiver, as it arrived.
     pub throughput: Bins,
-    /// When the throughput's first interval began, since the file's first packet.
+    /// Start of the throughput's first interval, since the file's first packet.
     pub throughput_start: Dur,
     pub rates: Rates,
 }
 
-/// Below this share of the round trip, an end is where the tap is.
+/// An end whose share of the round trip is smaller is where the tap stands.
 const AT_END: f64 = 0.1;
 
 pub fn capture(overview: Overview, connection: &Connection, ways: [Transfer; 2]) -> Capture {
@@ -110,7 +111,7 @@ impl Way {
     fn new(transfer: Transfer, handshake: &Handshake, start: Time) -> Way {
         let (to_sender, to_receiver) = (transfer.to_sender.min, transfer.to_receiver.min);
         let position = position(to_sender, to_receiver);
-        // What was acknowledged is what arrived; at the receiver, arrivals are seen themselves.
+        // Acknowledged data has arrived; at the receiver, the tap sees the arrivals themselves.
         let meter = match position {
             Position::AtReceiver => &transfer.seen,
             _ if !transfer.is_acknowledged() => &transfer.seen,
@@ -132,8 +133,8 @@ impl Way {
     }
 }
 
-/// At the receiver, what the tap has seen has arrived, even if TCP had to send it again: a receiver throws away what a
-/// later packet's timestamp has made old (RFC 7323 §5.3).
+/// At the receiver, whatever the tap saw has arrived, even if TCP had to send it again: a receiver drops a segment
+/// whose timestamp is older than a later packet's (PAWS, RFC 7323 §5.3).
 fn fates(transfer: &Transfer, position: Position, start: Time) -> Vec<(Dur, bool)> {
     let is_lost = |fate| match fate {
         Fate::Open | Fate::Arrived => false,
@@ -144,7 +145,7 @@ fn fates(transfer: &Transfer, position: Position, start: Time) -> Vec<(Dur, bool
     known.into_iter().map(|(time, lost)| (time.since(start), lost)).collect()
 }
 
-/// Without SACK, cumulative acknowledgments come in leaps; but no more is delivered than was sent.
+/// Without SACK, cumulative acknowledgments advance in leaps; delivery still cannot outpace sending.
 fn rates(transfer: &Transfer, meter: &Meter) -> Rates {
     let rates = meter.rates();
     let seen = transfer.seen.rates().sustained;
@@ -165,8 +166,8 @@ fn position(to_sender: Option<Dur>, to_receiver: Option<Dur>) -> Position {
     }
 }
 
-/// The series of the longer part of the path, with the least that the other part takes.
-/// Where there is none, the handshake's is the only one.
+/// Returns the series of the longer part of the path, plus the lowest round trip of the other part. Without a series,
+/// returns the handshake's round trip alone.
 fn round_trips(
     transfer: &Transfer,
     handshake: &Handshake,

@@ -1,19 +1,19 @@
-//! Round trips: from the tap to one end and back.
+//! Round trips from the tap to one end.
 
 use airtcp_wire::{Dur, Time};
 use std::collections::VecDeque;
 
-/// Samples that are kept; when there are more, every second one goes.
+/// Limit on the samples kept; beyond it every second one is dropped.
 const SAMPLES: usize = 1 << 20;
 
-/// Round trips over time, with what RFC 6298 makes of them.
+/// Round trips over time, with their RFC 6298 estimates.
 #[derive(Clone, Debug, Default)]
 pub struct RoundTrips {
     pub min: Option<Dur>,
     smoothed: Option<Smoothed>,
     /// When the packet passed the tap, and how long its answer took.
     pub samples: Vec<(Time, Dur)>,
-    /// One in 2ⁿ is kept.
+    /// One in 2ⁿ samples is kept.
     thinned: u32,
     seen: u64,
 }
@@ -25,7 +25,7 @@ struct Smoothed {
 }
 
 impl RoundTrips {
-    /// Begins with the handshake's, which is not among the samples.
+    /// Starts the estimate with the handshake's round trip, which is not among the samples.
     pub fn new(handshake: Option<Dur>) -> RoundTrips {
         let mut trips = RoundTrips::default();
         handshake.into_iter().for_each(|rtt| trips.estimate(rtt));
@@ -68,24 +68,24 @@ impl RoundTrips {
         self.smoothed.map(|smoothed| smoothed.srtt)
     }
 
-    /// What is added to SRTT before a timer expires: 4·RTTVAR, and 200 ms at least, as Linux does.
+    /// Returns the time that the RTO adds to SRTT: 4·RTTVAR, but at least 200 ms as in Linux.
     pub fn margin(&self) -> Dur {
         const LEAST: Dur = Dur::from_millis(200);
         self.smoothed.map_or(Dur::from_millis(1000), |smoothed| (smoothed.rttvar * 4).max(LEAST))
     }
 }
 
-/// Timestamps that are under way, to be seen again in the echo (RFC 7323).
+/// Timestamps whose echo is still due (RFC 7323).
 #[derive(Clone, Debug, Default)]
 pub struct Echoes {
     waiting: VecDeque<(u32, Time)>,
 }
 
-/// More than a window's worth.
+/// More than a window's worth of packets.
 const WAITING: usize = 1 << 16;
 
 impl Echoes {
-    /// A packet with this value has passed. Only the first of each value counts.
+    /// Records a packet with this TSval. Only the first packet of each value counts.
     pub fn on_value(&mut self, now: Time, value: u32) {
         if self.waiting.back().is_none_or(|&(last, _)| is_newer(value, last)) {
             self.waiting.push_back((value, now));
@@ -95,7 +95,7 @@ impl Echoes {
         }
     }
 
-    /// This echo has passed; returns when its value had, if this is the first time it comes back.
+    /// Returns when the TSval that is echoed passed, if this is its first echo.
     pub fn on_echo(&mut self, echo: u32) -> Option<Time> {
         while let Some(&(value, sent)) = self.waiting.front() {
             if is_newer(value, echo) {
@@ -110,7 +110,7 @@ impl Echoes {
     }
 }
 
-/// Is `value` later than `than`, on a clock that wraps?
+/// Returns whether `value` is later than `than`, on a clock that wraps.
 pub fn is_newer(value: u32, than: u32) -> bool {
     value.wrapping_sub(than) as i32 > 0
 }

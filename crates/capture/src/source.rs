@@ -1,4 +1,4 @@
-//! Bytes of a file, in order.
+//! Reads the bytes of a file in order.
 
 use std::io::{self, BufRead, BufReader, Read};
 
@@ -13,7 +13,7 @@ impl<R: Read> Source<R> {
         Source { reader: BufReader::with_capacity(BUFFER, reader) }
     }
 
-    /// Fills `buffer` as far as the file goes, and returns how far.
+    /// Fills `buffer` as far as the file reaches, and returns the number of bytes.
     pub fn fill(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let mut filled = 0;
         while filled < buffer.len() {
@@ -27,13 +27,13 @@ impl<R: Read> Source<R> {
         Ok(filled)
     }
 
-    /// The next `N` bytes; `None` where the file ends before.
+    /// Returns the next `N` bytes; `None` if the file ends before.
     pub fn array<const N: usize>(&mut self) -> io::Result<Option<[u8; N]>> {
         let mut bytes = [0; N];
         Ok((self.fill(&mut bytes)? == N).then_some(bytes))
     }
 
-    /// Passes over `count` bytes. Were they all there?
+    /// Skips `count` bytes; returns whether the file had that many.
     pub fn skip(&mut self, mut count: u64) -> io::Result<bool> {
         while count > 0 {
             let available = self.reader.fill_buf()?.len();
@@ -56,7 +56,7 @@ pub enum Order {
 }
 
 impl Order {
-    /// Both take the first bytes of `bytes`, which must be there.
+    /// Like [`Order::u32`], reads the first bytes of `bytes`; panics if there are too few.
     pub fn u16(self, bytes: &[u8]) -> u16 {
         let bytes = [bytes[0], bytes[1]];
         match self {

@@ -1,9 +1,9 @@
 //! One direction of a connection: data one way, acknowledgments the other.
 //!
-//! The tap may stand anywhere. What of a packet's loss happens before the tap shows as a hole in the stream that a
-//! later packet fills; what happens behind it, as a second copy of what was seen. Either is judged by the evidence
-//! that there is: timestamps, SACK blocks, DSACKs, and how soon an answer can come at all. Each state is bounded,
-//! whatever the file says; see the constants.
+//! The tap may stand anywhere. A loss before the tap shows as a hole in the stream that a later packet fills; a loss
+//! behind it shows as a second copy of data already seen. Both are judged by the evidence at hand: timestamps, SACK
+//! blocks, DSACKs, and how soon an answer is possible. Whatever the file contains, all state is bounded by the
+//! constants below.
 
 mod acks;
 mod data;
@@ -18,25 +18,25 @@ use crate::weighted_bins::WeightedBins;
 use airtcp_wire::{Dur, Ecn, Seq, Time};
 use std::collections::{BTreeMap, VecDeque};
 
-/// Pieces under way that are remembered: more than a window of 256 MB.
+/// Limit on the pieces in flight: more than a window of 256 MB.
 const MOST_PIECES: usize = 1 << 18;
-/// Acknowledged pieces of which a DSACK may still tell.
+/// Limit on the acknowledged pieces that await a DSACK.
 const MOST_SETTLED: usize = 1 << 12;
-/// A longer hole is a gap in the capture, in packets.
+/// A longer hole, in packets, is a gap in the capture.
 const LONGEST_HOLE: u64 = 1 << 14;
-/// Pieces that one packet or DSACK can concern.
+/// Limit on the pieces that one packet or DSACK affects.
 const MOST_TOUCHED: usize = 64;
-/// Late packets whose lateness is kept.
+/// Limit on the late packets whose lateness is kept.
 const MOST_LATE: usize = 1 << 16;
-/// Where delivery reached, and when.
+/// Limit on the records of delivery progress.
 const MOST_REACHES: usize = 1 << 16;
 
-/// What is known of the connection before its packets are looked at one by one.
+/// What is known of the connection before its packets are followed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Terms {
-    /// Payload of a full packet in bytes: longer segments are cut into such, as the network card does.
+    /// Payload of a full packet in bytes. Longer segments are split as the network card would.
     pub payload_max: u32,
-    /// From the tap to the sender of the data and back, and to their receiver, if the handshake told it.
+    /// Round trips from the tap to the data's sender and receiver, if the handshake showed them.
     pub to_sender: Option<Dur>,
     pub to_receiver: Option<Dur>,
 }
@@ -44,29 +44,29 @@ pub struct Terms {
 /// Counts of packets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Counts {
-    /// With data, retransmissions included, as they crossed the wire.
+    /// Packets with data as they crossed the wire, retransmissions included.
     pub data_packets: u64,
-    /// Their IP packets' bytes.
+    /// Bytes of these IP packets.
     pub data_bytes: u64,
     pub payload_bytes: u64,
     pub retransmissions: u64,
-    /// Retransmissions of what had arrived.
+    /// Retransmissions of data that had arrived.
     pub spurious: u64,
-    /// Retransmissions that a timer has caused, by the silence before them.
+    /// Retransmissions by timeout, inferred from the silence before them.
     pub timeouts: u64,
-    /// Packets that arrived after one that was sent later.
+    /// Packets that arrived after a packet sent later.
     pub late: u64,
-    /// Acknowledged, but never seen: the capture has missed them.
+    /// Packets acknowledged but not captured.
     pub missed: u64,
-    /// Captured twice.
+    /// Packets captured twice.
     pub duplicates: u64,
-    /// Segments that were longer than a packet can be.
+    /// Segments longer than any packet on the wire: merged by offload.
     pub merged: u64,
     pub ce_marks: u64,
     pub acks: u64,
     pub ack_bytes: u64,
     pub dsacks: u64,
-    /// Carried SACK blocks.
+    /// Acknowledgments with SACK blocks.
     pub sacks: u64,
 }
 
@@ -82,7 +82,7 @@ pub struct Transfer {
     fin: Option<u64>,
     pieces: BTreeMap<u64, Piece>,
     sacked: Ranges,
-    /// The end of what is known to be delivered, each time it grew.
+    /// The end of the data known to be delivered, and when, each time it advanced.
     reached: VecDeque<(u64, Time)>,
     settled: BTreeMap<u64, (u64, Settled, Option<Late>)>,
     duplicate_acks: u32,
@@ -93,9 +93,9 @@ pub struct Transfer {
     last_data: Option<Stamp>,
     echoes: Echoes,
     pub fates: Fates,
-    /// Data there, acknowledgment back.
+    /// Tap to receiver: data out, acknowledgment back.
     pub to_receiver: RoundTrips,
-    /// Acknowledgment there, data back.
+    /// Tap to sender: acknowledgment out, data back.
     pub to_sender: RoundTrips,
     /// Data as the tap saw it.
     pub seen: Meter,
@@ -106,7 +106,7 @@ pub struct Transfer {
     pub late_by: Vec<Dur>,
 }
 
-/// A hole that a retransmission filled; its original may still come.
+/// A hole filled by a retransmission, whose original may still arrive.
 #[derive(Clone, Copy, Debug)]
 struct Late {
     hole: crate::piece::Hole,
@@ -143,7 +143,7 @@ impl Transfer {
         }
     }
 
-    /// A packet of the data's sender.
+    /// Handles a packet from the data's sender.
     pub fn on_data(&mut self, packet: &TappedPacket) {
         if let Some(stamps) = packet.segment.timestamps
             && packet.segment.len > 0
@@ -158,7 +158,7 @@ impl Transfer {
         }
     }
 
-    /// A packet of the data's receiver.
+    /// Handles a packet from the data's receiver.
     pub fn on_ack(&mut self, packet: &TappedPacket) {
         if let Some(stamps) = packet.segment.timestamps {
             self.echoes.on_value(packet.time, stamps.value);
@@ -166,17 +166,17 @@ impl Transfer {
         self.handle_ack(packet);
     }
 
-    /// Was anything acknowledged?
+    /// Returns whether any data was acknowledged.
     pub fn is_acknowledged(&self) -> bool {
         self.last_ack.is_some()
     }
 
-    /// The stream position of a sequence number.
+    /// Returns the stream position of a sequence number.
     fn position(&self, seq: Seq) -> Option<u64> {
         seq.offset(self.base?, self.snd_max)
     }
 
-    /// Packets in this many bytes.
+    /// Returns the number of packets that carry `bytes`.
     fn packets(&self, bytes: u64) -> u64 {
         bytes.div_ceil(u64::from(self.terms.payload_max))
     }
@@ -192,7 +192,7 @@ impl Transfer {
         self.counts.ce_marks += u64::from(ecn == Ecn::Ce);
     }
 
-    /// Remembers an acknowledged piece as long as a DSACK or a late original may tell more of it.
+    /// Keeps an acknowledged piece while a DSACK or a late original may still correct it.
     fn remember(&mut self, start: u64, piece: &Piece, settled: Settled) {
         let late =
             piece.hole.zip(piece.copies.first()).map(|(hole, copy)| Late { hole, filled_by: copy.stamp });

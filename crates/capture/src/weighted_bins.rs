@@ -1,10 +1,10 @@
-//! How often values of any magnitude occur, in constant memory.
+//! Histogram of values of any magnitude, in constant memory.
 
-/// Bins in each doubling: a bin is 1 to 2 % wide.
+/// Sub-bins per octave, as a power of two: a bin is 1 to 2 % wide.
 const PER_OCTAVE_BITS: u32 = 6;
 const BINS: usize = 64 << PER_OCTAVE_BITS;
 
-/// Weighted values in bins of equal relative width.
+/// Weighted histogram with bins of equal relative width.
 #[derive(Clone, Debug)]
 pub struct WeightedBins {
     bins: Vec<Bin>,
@@ -14,16 +14,16 @@ pub struct WeightedBins {
 #[derive(Clone, Copy, Debug, Default)]
 struct Bin {
     weight: f64,
-    /// Weighted, of the values.
+    /// Weighted sum of the values.
     sum: f64,
 }
 
-/// Where values crowd.
+/// The mode of a histogram.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Peak {
-    /// Mean of the values there.
+    /// Weighted mean of the values in the mode.
     pub value: f64,
-    /// Their share of the whole weight.
+    /// The mode's share of the total weight.
     pub share: f64,
 }
 
@@ -41,7 +41,7 @@ impl WeightedBins {
         self.total += weight;
     }
 
-    /// The heaviest run of four neighbouring bins, some 5 % wide.
+    /// Returns the heaviest run of four neighbouring bins, some 5 % wide.
     pub fn peak(&self) -> Option<Peak> {
         let weight = |run: &[Bin]| run.iter().map(|bin| bin.weight).sum::<f64>();
         let heaviest = self.bins.windows(4).max_by(|a, b| weight(a).total_cmp(&weight(b)))?;
@@ -50,7 +50,7 @@ impl WeightedBins {
         (found > 0.0).then(|| Peak { value: sum / found, share: found / self.total })
     }
 
-    /// The value below which this share of the weight lies.
+    /// Returns the value below which `share` of the weight lies.
     pub fn quantile(&self, share: f64) -> Option<f64> {
         let mut below = 0.0;
         let bin = self.bins.iter().find(|bin| {
@@ -61,7 +61,7 @@ impl WeightedBins {
     }
 }
 
-/// The exponent of `value`, and the bits that follow its first.
+/// The bin of `value`, from its exponent and the bits after its leading one.
 fn index(value: u64) -> usize {
     let value = value.max(1);
     let exponent = value.ilog2();

@@ -1,4 +1,4 @@
-//! Acknowledgments: what they report of the packets that the tap has seen, and of those that it has not.
+//! Acknowledgments: what they report of packets that the tap saw, and of those that it did not.
 
 use super::{MOST_REACHES, MOST_TOUCHED, Transfer};
 use crate::fates::Fate;
@@ -8,12 +8,12 @@ use airtcp_wire::{Flags, Segment, Time};
 use smallvec::SmallVec;
 use std::ops::Range;
 
-/// What one acknowledgment has newly delivered.
+/// What one acknowledgment newly delivered.
 #[derive(Default)]
 struct News {
-    /// Of IP packets.
+    /// Bytes of IP packets.
     bytes: u64,
-    /// When the youngest packet that is certainly answered was sent.
+    /// When the latest packet certain to be answered was sent.
     youngest: Option<Time>,
 }
 
@@ -28,7 +28,7 @@ impl Transfer {
             self.counts.acks += 1;
             self.counts.ack_bytes += u64::from(packet.bytes);
         }
-        // A FIN takes a number that stands for no byte.
+        // A FIN occupies a sequence number but no byte of the stream.
         let ack = if self.fin.is_some_and(|fin| ack == fin + 1) { ack - 1 } else { ack };
         if ack > self.snd_max {
             self.open_hole(ack, Stamp::of(packet));
@@ -54,18 +54,18 @@ impl Transfer {
         if news.bytes > 0 {
             self.acknowledged.on_bytes(now, news.bytes);
         }
-        // Without SACK, what waited behind a hole has arrived long before.
+        // Without SACK, data behind a hole arrived long before its acknowledgment.
         if let Some(sent) = news.youngest.filter(|_| !was_held_up) {
             self.to_receiver.push(sent, now.since(sent));
         }
     }
 
-    /// Do cumulative acknowledgments wait for a hole, while nothing tells what arrives behind it?
+    /// Returns whether cumulative acknowledgments wait for a hole while no SACK block shows what arrives behind it.
     fn is_held_up(&self) -> bool {
         self.duplicate_acks > 0 && self.counts.sacks == 0
     }
 
-    /// RFC 5681 §2: a duplicate acknowledgment.
+    /// Counts a duplicate acknowledgment (RFC 5681 §2).
     fn note_duplicate(&mut self, ack: u64, packet: &TappedPacket) -> bool {
         let is_duplicate = packet.segment.len == 0
             && !self.pieces.is_empty()
@@ -80,7 +80,7 @@ impl Transfer {
         is_duplicate
     }
 
-    /// The cumulative acknowledgment.
+    /// Handles the cumulative acknowledgment.
     fn advance(&mut self, ack: u64, now: Time, segment: &Segment, news: &mut News) {
         if ack <= self.una {
             return;
@@ -107,7 +107,7 @@ impl Transfer {
         self.reach(ack, now);
     }
 
-    /// Without SACK: duplicate acknowledgments, and then the hole closes although nothing was sent again.
+    /// Without SACK, a late packet shows as duplicate acknowledgments until the hole closes without a retransmission.
     fn note_late_without_sack(&mut self, now: Time) {
         let is_calm = self
             .last_retransmission
@@ -121,7 +121,7 @@ impl Transfer {
         }
     }
 
-    /// Takes in the SACK blocks (RFC 2018 §3), and returns the range of a DSACK (RFC 2883 §4).
+    /// Handles the SACK blocks (RFC 2018 §3) and returns the range of a DSACK (RFC 2883 §4).
     fn take_sacks(&mut self, ack: u64, now: Time, segment: &Segment, news: &mut News) -> Option<Range<u64>> {
         let blocks: SmallVec<[Range<u64>; 4]> = segment
             .sack
@@ -139,7 +139,7 @@ impl Transfer {
                 self.deliver_sacked(&new, now, news);
             }
         }
-        // Only now: what this acknowledgment tells all at once has not overtaken each other.
+        // Not before: pieces reported by one acknowledgment have not overtaken each other.
         if let Some(end) = blocks.iter().map(|block| block.end).max() {
             self.reach(end, now);
         }
@@ -148,7 +148,7 @@ impl Transfer {
 
     fn deliver_sacked(&mut self, range: &Range<u64>, now: Time, news: &mut News) {
         let mut at = range.start;
-        // The last piece may reach beyond what is acknowledged.
+        // The last piece may extend beyond what is acknowledged.
         while at < range.end
             && let Some((&start, piece)) = self.pieces.range(at..range.end).next()
         {
@@ -159,7 +159,7 @@ impl Transfer {
         }
     }
 
-    /// The piece that begins at `start` has arrived, if that is news.
+    /// Records the arrival of the piece that starts at `start`, if it is news.
     fn deliver(&mut self, start: u64, now: Time, echo: Option<u32>, news: &mut News) {
         let min_rtt = self.to_receiver.min;
         let Some(piece) = self.pieces.get_mut(&start).filter(|piece| piece.settled.is_none()) else { return };
@@ -187,13 +187,13 @@ impl Transfer {
         }
     }
 
-    /// When something behind `position` was first known to be delivered.
+    /// Returns when data beyond `position` was first known to be delivered.
     fn overtaken(&self, position: u64) -> Option<Time> {
         let index = self.reached.partition_point(|&(reached, _)| reached <= position);
         self.reached.get(index).map(|&(_, time)| time)
     }
 
-    /// Delivery is known to have reached `position`.
+    /// Records that delivery is known to have reached `position`.
     fn reach(&mut self, position: u64, now: Time) {
         if self.reached.back().is_none_or(|&(reached, _)| reached < position) {
             self.reached.push_back((position, now));
@@ -205,8 +205,8 @@ impl Transfer {
         }
     }
 
-    /// The receiver got `range` once more than it needed. If that is not expected, a copy that was taken for lost has
-    /// arrived, and the one that followed it was unnecessary.
+    /// Handles a DSACK: `range` arrived once more than needed. Unless that was expected, a copy assumed lost did
+    /// arrive, and the copy that followed it was needless.
     fn on_dsack(&mut self, range: Range<u64>) {
         self.counts.dsacks += 1;
         let Transfer { settled, pieces, .. } = self;

@@ -1,4 +1,4 @@
-//! Packets with data: new, sent again, or late.
+//! Packets with data: new, retransmitted or late.
 
 use super::{LONGEST_HOLE, MOST_TOUCHED, Transfer};
 use crate::fates::Fate;
@@ -8,7 +8,7 @@ use airtcp_wire::{Dur, Flags};
 use smallvec::SmallVec;
 use std::ops::Range;
 
-/// What part of a range is, by what the tap has seen.
+/// State of a part of a range, by what the tap has seen.
 enum Part {
     Unseen(Hole),
     Seen,
@@ -51,7 +51,7 @@ impl Transfer {
         }
     }
 
-    /// One packet as it crossed the wire.
+    /// Handles one packet as it crossed the wire.
     fn on_packet(&mut self, range: Range<u64>, stamp: Stamp, headers: u32) {
         let payload = range.end - range.start;
         self.counts.data_packets += 1;
@@ -71,7 +71,7 @@ impl Transfer {
         }
     }
 
-    /// Nothing between what was seen and `end` has been.
+    /// Opens a hole from the highest data seen to `end`.
     pub(super) fn open_hole(&mut self, end: u64, revealed_by: Stamp) {
         let packets = self.packets(end - self.snd_max);
         if packets > LONGEST_HOLE {
@@ -85,7 +85,7 @@ impl Transfer {
         self.snd_max = end;
     }
 
-    /// A packet below what was already seen.
+    /// Handles a packet below the highest data seen.
     fn on_old(&mut self, range: Range<u64>, stamp: Stamp, headers: u32) {
         let parts = self.parts(&range);
         let hole = parts.iter().find_map(|(_, part)| match part {
@@ -124,7 +124,7 @@ impl Transfer {
         }
     }
 
-    /// Puts `copy` where parts of it belong. Did it bring anything that is not acknowledged?
+    /// Assigns `copy` to the parts that it covers; returns whether it brought unacknowledged data.
     fn fill(&mut self, parts: &[(Range<u64>, Part)], copy: Copy, headers: u32, is_original: bool) -> bool {
         let mut news = false;
         for (range, part) in parts {
@@ -145,7 +145,7 @@ impl Transfer {
         news
     }
 
-    /// Splits the hole around `range`, and puts a seen piece there.
+    /// Splits the hole around `range` and puts a seen piece there.
     fn fill_hole(&mut self, range: &Range<u64>, hole: &Hole, copy: Copy, headers: u32, is_original: bool) {
         let packets = self.packets(range.end - range.start);
         if !is_original {
@@ -164,7 +164,7 @@ impl Transfer {
         }
     }
 
-    /// The pieces that `range` touches, above SND.UNA: whole ones where they were seen, cut out where not.
+    /// Returns the parts that `range` touches, above SND.UNA: seen pieces whole, holes cut to the range.
     fn parts(&self, range: &Range<u64>) -> SmallVec<[(Range<u64>, Part); 2]> {
         let before =
             self.pieces.range(..=range.start).next_back().filter(|(_, piece)| piece.end > range.start);
@@ -182,23 +182,24 @@ impl Transfer {
             .collect()
     }
 
-    /// Is this what was missing, late, and not sent again?
+    /// Returns whether this packet is the missing original, late, and not a retransmission.
     ///
-    /// By the sender's clock, if it ticked between; else a retransmission cannot come before the news of the hole has
-    /// reached the sender.
+    /// The sender's clock decides if it ticked in between; otherwise a retransmission cannot come before news of the
+    /// hole can have reached the sender.
     fn is_original(&self, hole: &Hole, stamp: &Stamp) -> bool {
         const SOON: Dur = Dur::from_millis(3);
         let elapsed = stamp.time.since(hole.revealed_by.time);
         let could_be_sent_again = self.to_sender.min.map_or(SOON, |rtt| rtt.mul_f64(0.9));
         match (stamp.value, stamp.is_older(&hole.revealed_by)) {
             (_, Some(is_older)) => is_older,
-            // The clock has not ticked between the two: they left together.
+            // No tick of the clock between the two: they left together.
             (Some(_), None) if hole.revealed_by.value.is_some() => true,
             _ => elapsed < could_be_sent_again,
         }
     }
 
-    /// Is this the original of what a retransmission has already brought? Then that was not needed.
+    /// Returns whether this is the original of data that a retransmission already brought. The retransmission was
+    /// then spurious.
     fn is_late_original(&mut self, start: u64, stamp: &Stamp) -> bool {
         let known = match self.pieces.get(&start) {
             Some(piece) => piece.hole.zip(piece.copies.first().map(|copy| copy.stamp)),
@@ -219,8 +220,8 @@ impl Transfer {
         true
     }
 
-    /// Was this retransmission caused by a timer? What it repeats is the oldest, and a timer's time has passed, less what
-    /// the sender's estimate may differ from ours.
+    /// Returns whether a timeout caused this retransmission: it repeats the oldest data, and an RTO has passed, less
+    /// a margin for the difference between the sender's estimate and ours.
     fn is_timeout(&self, start: u64, stamp: &Stamp) -> bool {
         let Some((&oldest, piece)) = self.pieces.first_key_value() else { return false };
         let last_sent = piece.copies.last().map(|copy| copy.stamp.time);
