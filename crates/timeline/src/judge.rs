@@ -1,4 +1,4 @@
-//! Compares what was sent with what the script says.
+//! Compares the segments sent with those the script expects.
 
 use crate::log::{Log, Sent};
 use crate::peer::{self, Agreed};
@@ -8,8 +8,10 @@ use crate::show;
 use crate::stack::EARLY;
 use airtcp_wire::{Dur, Flags, Segment, Seq};
 
+/// Judges a played timeline.
+///
 /// # Errors
-/// Script and events side by side, where they differ.
+/// Returns the script beside the events if they differ.
 pub fn judge(timeline: &Timeline, played: &Played) -> Result<(), String> {
     let lines = Judge::new(timeline, played).lines(&played.faults);
     match lines.iter().any(|line| line.fault.is_some()) {
@@ -21,9 +23,9 @@ pub fn judge(timeline: &Timeline, played: &Played) -> Result<(), String> {
 /// A line of the report.
 #[derive(Debug)]
 pub struct Line {
-    /// Number of the step, unless nothing in the script stands for what was sent.
+    /// Index of the step; `None` if no step expects this segment.
     pub step: Option<usize>,
-    /// Which of the segments that were sent.
+    /// Index of the segment in the log.
     pub sent: Option<usize>,
     pub fault: Option<String>,
 }
@@ -33,12 +35,12 @@ struct Judge<'a> {
     log: &'a Log,
     agreed: Agreed,
     dues: &'a [Due],
-    /// Segments of the log that have been judged.
+    /// Number of log segments judged so far.
     judged: usize,
-    /// Relative numbers that the stack is to use next.
+    /// Relative numbers that the stack should use next.
     next: i64,
     ack: i64,
-    /// Its step's number when the script last did something.
+    /// Index of the last step at which the script acted.
     acted: usize,
 }
 
@@ -82,7 +84,7 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// What is wrong with a segment.
+    /// Returns what is wrong with a segment.
     fn segment(&mut self, pattern: &Pattern, range: (i64, i64), due: Due, sent: &Sent) -> Option<String> {
         let segment = &sent.emitted.segment;
         self.ack = pattern.ack.unwrap_or(self.ack);
@@ -102,7 +104,7 @@ impl<'a> Judge<'a> {
         joined(faults.into_iter().flatten().collect())
     }
 
-    /// It answers what stands above it, and not what had come before that.
+    /// A segment must answer the action above it, so it may not have left before that action.
     fn order(&self, sent: &Sent) -> Option<String> {
         (sent.place.step < self.acted).then(|| "too early: before the line above".to_owned())
     }
@@ -143,7 +145,7 @@ impl<'a> Judge<'a> {
     }
 
     fn stamps(&self, pattern: &Pattern, segment: &Segment) -> Option<String> {
-        // What a reset carries depends on who sends it; RFC 7323 §3.2 asks for nothing that is not SHOULD.
+        // The options of a RST depend on its sender; RFC 7323 §3.2 only says SHOULD.
         let is_free = segment.flags.contains(Flags::RST) && pattern.stamps.echo.is_none();
         let is_syn = segment.flags.contains(Flags::SYN);
         let wanted = self.agreed.timestamps && !pattern.stamps.are_absent;

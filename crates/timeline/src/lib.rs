@@ -1,6 +1,6 @@
-//! Packet timelines: at this time this goes in, that must come out. A timeline is a text file (see `timelines/README.md`)
-//! that any [`Stack`] can be held to: the machine in virtual time ([`Machine`]), and the kernel's TCP in real time
-//! (`crates/live/tests/timelines.rs`).
+//! Packet timelines: at a given time, one segment goes in and another must come out. A timeline is a text file (see
+//! `timelines/README.md`) and tests any [`Stack`]: the state machine in virtual time ([`Machine`]) and the kernel's
+//! TCP in real time (`crates/live/tests/timelines.rs`).
 
 mod judge;
 mod log;

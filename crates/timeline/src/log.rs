@@ -1,8 +1,8 @@
-//! What the stack under test has sent.
+//! Log of what the stack under test sent.
 
 use airtcp_wire::{Ecn, Flags, Segment, Seq, Time};
 
-/// A segment as it left.
+/// A segment as the stack sent it.
 #[derive(Clone, Copy, Debug)]
 pub struct Emitted {
     pub at: Time,
@@ -10,22 +10,22 @@ pub struct Emitted {
     pub ecn: Ecn,
 }
 
-/// Which step was being played.
+/// The step being played.
 #[derive(Clone, Copy, Debug)]
 pub struct Place {
     pub step: usize,
-    /// Its time in the script.
+    /// The step's scripted time.
     pub at: Time,
 }
 
-/// A segment with its place in the script.
+/// A sent segment with its place in the script.
 #[derive(Clone, Copy, Debug)]
 pub struct Sent {
     pub emitted: Emitted,
     pub place: Place,
 }
 
-/// All that was sent, in order.
+/// All segments sent, in order.
 #[derive(Clone, Debug, Default)]
 pub struct Log {
     pub sent: Vec<Sent>,
@@ -48,17 +48,17 @@ impl Log {
         self.sent.iter().map(|sent| &sent.emitted.segment)
     }
 
-    /// The SYN, with or without ACK, that was sent.
+    /// Returns the last SYN or SYN-ACK sent.
     pub(crate) fn syn(&self) -> Option<&Segment> {
         self.segments().rfind(|segment| segment.flags.contains(Flags::SYN))
     }
 
-    /// The stack's initial sequence number; 0 while it has none.
+    /// Returns the stack's initial sequence number; 0 before it sent a SYN.
     pub(crate) fn iss(&self) -> Seq {
         self.syn().map_or(Seq(0), |syn| syn.seq)
     }
 
-    /// TSval of the last segment that left until the script's time `at`.
+    /// Returns the TSval of the last segment sent up to the scripted time `at`.
     pub(crate) fn stamp_at(&self, at: Time) -> Option<u32> {
         let before = self.sent.iter().rev().filter(|sent| sent.place.at <= at);
         before.filter_map(|sent| sent.emitted.segment.timestamps).map(|stamps| stamps.value).next()

@@ -6,12 +6,12 @@ use crate::stack::{Call, Quantity, Stack};
 use airtcp_proto::tcp::{Connection, State, TcpConfig, profile};
 use airtcp_wire::{Bytes, Dur, Ecn, Segment, Seq, Time};
 
-/// Numbers wrap within the first few segments.
+/// Makes sequence numbers wrap within the first few segments.
 const ISS: Seq = Seq(u32::MAX - 4500);
 
 const SEED: u64 = 1;
 
-/// Linux's longest receive buffer where memory abounds: a window scale of 7.
+/// Linux's maximum receive buffer with plenty of memory, in bytes; it gives a window scale of 7.
 const RECEIVE_WINDOW: u32 = 6 << 20;
 
 /// A [`Connection`] of profile `linux`.
@@ -58,7 +58,7 @@ fn config(setup: &Setup) -> TcpConfig {
 }
 
 impl Stack for Machine {
-    /// Its timers are exact, scripts tell whole milliseconds.
+    /// The machine's timers are exact, but scripts round to whole milliseconds.
     fn lateness_after(&self, _: Dur) -> Dur {
         Dur::from_millis(1)
     }

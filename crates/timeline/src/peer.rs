@@ -1,30 +1,30 @@
-//! The peer that the script plays: what a line leaves unsaid of a segment, it fills in as a real peer would.
+//! The peer that the script plays. It fills in what a line omits from a segment, as a real peer would.
 
 use crate::log::Log;
 use crate::script::{Pattern, Setup};
 use airtcp_wire::{Dur, Flags, SackBlocks, Segment, Seq, SynOptions, Time, Timestamps};
 
-/// Near the end of the numbers, so that they wrap in the first few segments.
+/// Makes sequence numbers wrap within the first few segments.
 pub const ISS: Seq = Seq(u32::MAX - 2500);
 
-/// What the peer's clock of timestamps shows at time 0.
+/// Value of the peer's timestamp clock at time 0.
 const CLOCK_START: u32 = 700_000;
 
-/// Payload bytes of the segments that the peer asks for, as round as can be.
+/// Payload of the segments that the peer's MSS asks for, in bytes; a round number.
 const SEGMENT: u16 = 1000;
 
 const TIMESTAMP_BYTES: u16 = 12;
 
-/// What the two SYNs agree on, as far as it changes how the stack's segments are read.
+/// What the two SYNs negotiate, as far as it affects how the stack's segments are read.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Agreed {
     pub timestamps: bool,
-    /// Of the stack's windows.
+    /// Window scale of the stack's segments.
     pub shift: u8,
 }
 
 impl Agreed {
-    /// The window that a segment of the stack's offers, in bytes.
+    /// Returns the window that a segment from the stack offers, in bytes.
     pub fn window(self, segment: &Segment) -> u64 {
         let shift = if segment.flags.contains(Flags::SYN) { 0 } else { self.shift };
         u64::from(segment.window) << shift
@@ -34,11 +34,11 @@ impl Agreed {
 #[derive(Debug)]
 pub struct Peer<'a> {
     setup: &'a Setup,
-    /// Relative number of what comes next.
+    /// Relative sequence number of the next segment.
     next: i64,
     ack: i64,
     window: u64,
-    /// Of its own windows; 0 until both SYNs have it.
+    /// Scale of the peer's own windows; 0 until both SYNs carried the option.
     shift: u8,
     offered_shift: Option<u8>,
     has_timestamps: bool,
@@ -52,7 +52,7 @@ impl<'a> Peer<'a> {
         Peer { setup, next, ack, window, shift: 0, offered_shift: None, has_timestamps: false, recent: 0 }
     }
 
-    /// The segments of a line that is played at `now`, after `log` was sent.
+    /// Returns the segments of a line played at `now`, after `log` was sent.
     pub fn segments(&mut self, pattern: &Pattern, now: Time, log: &Log) -> Vec<Segment> {
         self.take_handshake(log);
         let ranges = pattern.ranges(self.next).into_iter();
@@ -89,7 +89,8 @@ impl<'a> Peer<'a> {
         segment
     }
 
-    /// What the peer's SYN offers; a SYN-ACK nothing that the SYN did not (RFC 7323 §2.2, §3.2; RFC 2018 §2).
+    /// Returns the options of the peer's SYN. A SYN-ACK offers only what the SYN did (RFC 7323 §2.2, §3.2;
+    /// RFC 2018 §2).
     fn offer(&self, log: &Log) -> (SynOptions, bool) {
         let setup = self.setup;
         let (mut options, mut has_timestamps) = (setup.peer, setup.peer_timestamps);
@@ -103,7 +104,7 @@ impl<'a> Peer<'a> {
         (options, has_timestamps)
     }
 
-    /// Once both SYNs have gone, what they agree on is in force.
+    /// Applies what both SYNs negotiated, once both have been sent.
     fn take_handshake(&mut self, log: &Log) {
         if self.next == 0 {
             return;
@@ -114,7 +115,7 @@ impl<'a> Peer<'a> {
         }
     }
 
-    /// What is in force at the end.
+    /// Returns what is in force at the end.
     pub fn agreed(&mut self, log: &Log) -> Agreed {
         self.take_handshake(log);
         let shift = log.syn().and_then(|syn| syn.syn.window_scale);
@@ -124,7 +125,7 @@ impl<'a> Peer<'a> {
         }
     }
 
-    /// TSval of the last segment that holds the byte which this end waits for.
+    /// Sets TS.Recent to the TSval of the last segment that covers the next byte this end expects.
     fn update_recent(&mut self, log: &Log) {
         let (iss, last_ack) = (log.iss(), self.ack);
         let holds = |segment: &&Segment| {
@@ -153,12 +154,12 @@ impl<'a> Peer<'a> {
     }
 }
 
-/// What the peer's clock shows so long after the start.
+/// Returns the peer's timestamp clock at `since_start`.
 pub fn clock(since_start: Dur) -> u32 {
     CLOCK_START.wrapping_add(since_start.as_millis() as u32)
 }
 
-/// The number that stands `offset` behind the initial one.
+/// Returns the sequence number `offset` after the initial one.
 pub fn number(iss: Seq, offset: i64) -> Seq {
     Seq(iss.0.wrapping_add(offset as u32))
 }

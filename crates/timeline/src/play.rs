@@ -1,4 +1,4 @@
-//! Plays a timeline: does what the script does, when it does it, and writes down what comes of it.
+//! Plays a timeline: performs each step at its time and records the result.
 
 use crate::log::{Log, Place};
 use crate::peer::{Agreed, Peer};
@@ -6,25 +6,25 @@ use crate::script::{Action, Pattern, Step, Timeline};
 use crate::stack::{Call, Quantity, Stack};
 use airtcp_wire::{Dur, Time};
 
-/// What came of it.
+/// The result of playing a timeline.
 #[derive(Debug, Default)]
 pub struct Played {
     pub log: Log,
     pub agreed: Agreed,
-    /// When each step was played, and what it expected could come at the latest.
+    /// When each step was played, and the latest time for what it expects.
     pub dues: Vec<Due>,
-    /// By step: a call that failed, a state that was another.
+    /// Failed calls and checks, by step.
     pub faults: Vec<(usize, String)>,
 }
 
-/// A step's time. A step that follows something late follows later.
+/// The time window of a step. A delayed step delays those that follow relative to it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Due {
     pub at: Time,
     pub until: Time,
 }
 
-/// From the first line to the last, and so long after it as something may be late.
+/// Plays all steps, then waits as long as a late segment may take.
 pub fn play(timeline: &Timeline, stack: &mut dyn Stack) -> Played {
     let (peer, played) = (Peer::new(&timeline.setup), Played::default());
     let mut player = Player { stack, peer, played, expected: 0, ended: Time::ZERO, moved: Time::ZERO };
@@ -41,11 +41,11 @@ struct Player<'a> {
     stack: &'a mut dyn Stack,
     peer: Peer<'a>,
     played: Played,
-    /// Segments that the script has expected so far.
+    /// Number of segments that the script has expected so far.
     expected: usize,
-    /// When the last step was over.
+    /// When the last step ended.
     ended: Time,
-    /// When time last moved on in the script.
+    /// When scripted time last advanced.
     moved: Time,
 }
 
@@ -80,14 +80,14 @@ impl Player<'_> {
         }
     }
 
-    /// Lets time pass and writes down what is sent meanwhile.
+    /// Lets time pass until `until` and logs what is sent.
     fn drain(&mut self, until: Time, place: Place) {
         while let Some(emitted) = self.stack.wait(until) {
             self.played.log.push(emitted, place);
         }
     }
 
-    /// What is late may still come before the script goes on.
+    /// Waits for the expected segments as long as they may be late.
     fn expect(&mut self, due: Due, place: Place, pattern: &Pattern) {
         self.expected += pattern.count();
         while self.played.log.len() < self.expected {

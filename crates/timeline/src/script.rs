@@ -1,16 +1,16 @@
-//! A timeline as it was read.
+//! A parsed timeline.
 
 use crate::stack::{Call, Quantity};
 use airtcp_wire::{Dur, Ecn, Flags, SynOptions, Time};
 
-/// A text file's content.
+/// Contents of a timeline file.
 #[derive(Clone, Debug)]
 pub struct Timeline {
-    /// What it proves, and the clause or rule that says so.
+    /// What the timeline proves, and the clause or rule behind it.
     pub title: String,
     pub setup: Setup,
     pub holds_for: Vec<Backend>,
-    /// Why not for both.
+    /// Why it does not hold for both.
     pub why: Option<String>,
     pub steps: Vec<Step>,
 }
@@ -27,7 +27,7 @@ pub enum Backend {
     Kernel,
 }
 
-/// The stack under test: Linux as it comes, but for Reno control, and what the file's head changes.
+/// The stack under test: Linux defaults with Reno, as changed by the file's head.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Setup {
     pub congestion_control: String,
@@ -36,20 +36,20 @@ pub struct Setup {
     pub window_scaling: bool,
     pub ecn: bool,
     pub nagle: bool,
-    /// Bytes of the longest IP packet.
+    /// Longest IP packet in bytes.
     pub mtu: u16,
-    /// In segments; `None`: the stack's own.
+    /// In segments; `None` for the stack's default.
     pub initial_window: Option<u32>,
-    /// Bytes; `None`: the stack's own.
+    /// In bytes; `None` for the stack's default.
     pub receive_window: Option<u32>,
-    /// Retransmissions of one segment; `None`: the stack's own.
+    /// Retransmissions of one segment; `None` for the stack's default.
     pub max_retries: Option<u32>,
-    /// PSH is judged on data, too.
+    /// Judge PSH on data segments too.
     pub judges_push: bool,
-    /// What the peer's SYN offers.
+    /// Options of the peer's SYN.
     pub peer: SynOptions,
     pub peer_timestamps: bool,
-    /// The peer's window in bytes.
+    /// The peer's window, in bytes.
     pub peer_window: u64,
 }
 
@@ -74,15 +74,15 @@ impl Default for Setup {
     }
 }
 
-/// A line of the script.
+/// One line of the script.
 #[derive(Clone, Debug)]
 pub struct Step {
-    /// Since the start, if nothing above it is late.
+    /// Since the start, if no step above is late.
     pub at: Time,
-    /// So long after the line above, however late that is.
+    /// Delay after the line above, however late that line is.
     pub after: Option<Dur>,
     pub action: Action,
-    /// As it was written.
+    /// The line's text.
     pub text: String,
 }
 
@@ -96,42 +96,42 @@ pub enum Action {
     Call(Call),
     /// `is`
     Check(Vec<(Quantity, String)>),
-    /// `end`: until here nothing more is sent.
+    /// `end`: nothing is sent up to here.
     End,
 }
 
-/// A segment, or several like it, in relative numbers: a SYN stands at 0, data begins at 1. What is `None` follows from what
-/// went before, or is not judged.
+/// One or more alike segments, in relative sequence numbers: a SYN is at 0, data begins at 1. A field that is `None`
+/// follows from earlier lines or is not judged.
 #[derive(Clone, Debug, Default)]
 pub struct Pattern {
     pub flags: Flags,
     pub range: Option<(i64, i64)>,
-    /// Segments of equal length into which the range is cut.
+    /// Number of equal segments that the range is split into.
     pub pieces: u32,
-    /// How often the same leaves in a row.
+    /// How often each segment is sent in a row.
     pub times: u32,
     pub ack: Option<i64>,
-    /// Bytes.
+    /// In bytes.
     pub window: Option<u64>,
     pub stamps: Stamps,
-    /// As in the option, the peer's numbers or ours.
+    /// SACK blocks, in the numbers of the data's sender.
     pub sack: Vec<(i64, i64)>,
-    /// A SYN's options, where they are given.
+    /// Options of a SYN, if given, and whether it has timestamps.
     pub syn: Option<(SynOptions, bool)>,
     pub ecn: Ecn,
 }
 
-/// Timestamps, told by the time in the script at which their sender's clock was read.
+/// Timestamps, given as the scripted time at which their sender's clock was read.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Stamps {
     pub value: Option<Dur>,
     pub echo: Option<Dur>,
-    /// There are none though both ends can.
+    /// The segment omits timestamps although both ends support them.
     pub are_absent: bool,
 }
 
 impl Pattern {
-    /// The ranges of all segments that it stands for, where `next` is the sender's next number.
+    /// Returns the ranges of all segments described; `next` is the sender's next number.
     pub fn ranges(&self, next: i64) -> Vec<(i64, i64)> {
         let next = if self.flags.contains(Flags::SYN) { 0 } else { next };
         let (start, end) = self.range.unwrap_or((next, next));
@@ -142,7 +142,7 @@ impl Pattern {
         (0..pieces).flat_map(|number| std::iter::repeat_n(piece(number), times)).collect()
     }
 
-    /// Segments that it stands for.
+    /// Returns the number of segments described.
     pub fn count(&self) -> usize {
         (self.pieces * self.times) as usize
     }

@@ -1,23 +1,23 @@
-//! The timelines that come with this crate.
+//! Loads the timelines of this crate.
 
 use crate::parse::parse;
 use crate::script::Timeline;
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
-/// Plays one timeline, or those of one folder, instead of all, and shows what was sent.
+/// Environment variable that selects one timeline, or one folder of them, and prints what was sent.
 const CHOICE: &str = "TIMELINE";
 
-/// A timeline with the name of its file: `slow_start/grows_by_what_is_acknowledged`.
+/// A timeline and its file name: `slow_start/grows_by_what_is_acknowledged`.
 pub struct Shelved {
     pub name: String,
     pub timeline: Timeline,
 }
 
-/// All timelines whose names contain what the environment variable `TIMELINE` says, in order.
+/// Returns all timelines whose names contain the value of the environment variable `TIMELINE`, sorted by name.
 ///
 /// # Errors
-/// Whatever is wrong with the files, all of it.
+/// Reports every error in the files.
 pub fn shelf() -> Result<Vec<Shelved>, String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("timelines");
     let mut paths = Vec::new();
@@ -33,7 +33,7 @@ pub fn shelf() -> Result<Vec<Shelved>, String> {
     if wrong.is_empty() { Ok(read.into_iter().flatten().collect()) } else { Err(wrong.join("\n")) }
 }
 
-/// What was asked for by `TIMELINE`.
+/// Returns the value of `TIMELINE`.
 pub fn chosen() -> Option<String> {
     env::var(CHOICE).ok()
 }

@@ -1,4 +1,4 @@
-//! What was sent, in the words of the script.
+//! Prints segments in the syntax of the script.
 
 use crate::judge::Line;
 use crate::peer::{self, Agreed};
@@ -7,12 +7,12 @@ use crate::script::Timeline;
 use airtcp_wire::{Ecn, Flags, Segment, Seq, Time};
 use std::fmt::Write;
 
-/// All that was sent, to be made a script of.
+/// Prints all segments sent, ready to paste into a script.
 pub fn transcript(played: &Played) -> String {
     (0..played.log.len()).fold(String::new(), |text, sent| text + &sent_line(played, sent) + "\n")
 }
 
-/// Script and events, a line each; behind what is wrong stands why.
+/// Prints script and events side by side, one per line, with an explanation after each fault.
 pub fn report(timeline: &Timeline, played: &Played, lines: &[Line]) -> String {
     let mut text = format!("{}\n", timeline.title);
     for line in lines {

@@ -1,36 +1,36 @@
-//! What a timeline is played to.
+//! The interface to a stack under test.
 
 use crate::log::Emitted;
 use airtcp_wire::{Dur, Ecn, Segment, Time};
 
-/// A TCP with one socket. Its clock begins with its life.
+/// A TCP with one socket. Its clock starts at 0 when the stack is created.
 pub trait Stack {
-    /// How late something may be sent, or a time that is asked for be, where nothing happened for so long before.
+    /// Returns how late a segment or a measured time may be after the stack was idle for `idle`.
     fn lateness_after(&self, idle: Dur) -> Dur;
 
-    /// The next segment that leaves until `until`; `None` when that time has come and nothing waits.
+    /// Returns the next segment sent up to `until`; `None` once that time has come and nothing is pending.
     fn wait(&mut self, until: Time) -> Option<Emitted>;
 
-    /// A segment of the peer's arrives now.
+    /// Delivers a segment from the peer now.
     fn inject(&mut self, segment: &Segment, ecn: Ecn);
 
-    /// The application calls. The error says what went wrong.
+    /// Makes an application call.
     ///
     /// # Errors
-    /// Where the call fails.
+    /// Says why the call failed.
     fn call(&mut self, call: Call) -> Result<(), String>;
 
-    /// What a quantity is now, in words that [`Quantity::agrees`] takes.
+    /// Returns the current value of a quantity, in the form that [`Quantity::agrees`] takes.
     ///
     /// # Errors
-    /// Where it cannot be told.
+    /// Says why the value is unavailable.
     fn observe(&mut self, quantity: Quantity) -> Result<String, String>;
 }
 
-/// How early something may be sent: scripts tell whole milliseconds.
+/// How early a segment may be sent: scripts round to whole milliseconds.
 pub const EARLY: Dur = Dur::from_millis(1);
 
-/// What an application does.
+/// An application's call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Call {
     Connect,
@@ -38,28 +38,28 @@ pub enum Call {
     Accept,
     Write(u64),
     Read(u64),
-    /// No more will be written; what comes is still read.
+    /// Ends writing; reading continues.
     Shutdown,
-    /// Neither written nor read any more.
+    /// Ends writing and reading.
     Close,
-    /// Closed with a reset.
+    /// Closes with a RST.
     Abort,
 }
 
-/// What can be asked of a socket.
+/// An observable quantity of a socket.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Quantity {
     /// In segments.
     Cwnd,
-    /// In segments; `none` while it is arbitrarily high.
+    /// In segments; `none` while it is unlimited.
     Ssthresh,
     /// In ms.
     Srtt,
     /// In ms.
     Rto,
-    /// The connection's, in the RFC's words: `fin-wait-2`.
+    /// State of the connection, as the RFC names it: `fin-wait-2`.
     State,
-    /// Bytes.
+    /// In bytes.
     Readable,
 }
 
@@ -77,7 +77,7 @@ impl Quantity {
         Quantity::ALL.iter().find(|(_, quantity)| *quantity == self).map_or("", |(name, _)| name)
     }
 
-    /// Is `found` what was `wanted`? Times may be off as what is sent may be.
+    /// Returns whether `found` matches `wanted`. Times may deviate as much as those of segments.
     pub fn agrees(self, wanted: &str, found: &str, late: Dur) -> bool {
         let ms = |text: &str| text.parse::<f64>().unwrap_or(f64::NAN);
         match self {

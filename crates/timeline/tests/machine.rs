@@ -1,4 +1,4 @@
-//! Every timeline that holds for the machine, played to it in virtual time.
+//! Plays every timeline that holds for the machine, in virtual time.
 
 use airtcp_timeline::{Backend, Machine, Shelved, chosen, judge, play, shelf, transcript};
 

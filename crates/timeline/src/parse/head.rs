@@ -1,4 +1,4 @@
-//! What stands above the first time: title, setup, for whom the timeline holds.
+//! The lines above the first time: title, setup, and the stacks for which the timeline holds.
 
 use super::words::{Words, switch};
 use crate::script::{Backend, Setup, Step, Timeline};
@@ -13,10 +13,10 @@ pub struct Head {
     why: Option<String>,
 }
 
-/// The handshake that comes first.
+/// The opening handshake.
 #[derive(Clone, Copy)]
 pub struct Opening {
-    /// The stack connects; else the peer does.
+    /// The stack connects; otherwise the peer does.
     pub is_active: bool,
     pub rtt: Dur,
 }
@@ -61,7 +61,7 @@ impl Head {
     }
 }
 
-/// `connect` or `accept`, with `rtt 100` if it is not that.
+/// Parses `connect` or `accept`, with `rtt` if it is not 100 ms.
 fn opening(value: &str) -> Result<Opening, String> {
     let mut words = Words::of(value);
     let is_active = match words.next("connect or accept")? {
@@ -90,7 +90,7 @@ fn backends(value: &str) -> Result<Vec<Backend>, String> {
         .collect()
 }
 
-/// What the peer's SYN does not offer, or offers otherwise: `no sack, no ts, ws 3, mss 536, win 20000`.
+/// Parses changes to the peer's SYN and window: `no sack, no ts, ws 3, mss 536, win 20000`.
 fn peer(setup: &mut Setup, value: &str) -> Result<(), String> {
     let mut words = Words::of(value);
     while let Some(word) = words.maybe() {

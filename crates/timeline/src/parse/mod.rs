@@ -1,4 +1,4 @@
-//! From text to [`Timeline`]. The format is told in `timelines/README.md`.
+//! Parses a [`Timeline`]. `timelines/README.md` describes the format.
 
 mod head;
 mod opening;
@@ -11,7 +11,7 @@ use airtcp_wire::{Dur, Time};
 use head::Head;
 use words::{Words, milliseconds};
 
-/// Reads a file's text. The error says in which line it is and what was expected.
+/// Parses the text of a file. The error names the line and what was expected.
 pub fn parse(text: &str) -> Result<Timeline, String> {
     let mut reader = Reader::default();
     for (number, line) in text.lines().enumerate() {
@@ -49,7 +49,7 @@ impl Reader {
         }
     }
 
-    /// The head is complete: what it says of the opening comes first.
+    /// Ends the head and adds the steps of the opening that it asks for.
     fn open(&mut self) -> Result<(), String> {
         if !std::mem::replace(&mut self.has_steps, true) {
             for line in opening::lines(&self.head) {

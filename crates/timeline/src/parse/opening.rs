@@ -1,4 +1,4 @@
-//! The handshake that most timelines begin with.
+//! The handshake that opens most timelines.
 
 use super::head::Head;
 

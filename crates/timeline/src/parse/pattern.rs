@@ -1,4 +1,4 @@
-//! A segment's words: `P. 1:1001 ack 1 win 500 ecr 100 sack 3001:4001`.
+//! Parses a segment: `P. 1:1001 ack 1 win 500 ecr 100 sack 3001:4001`.
 
 use super::words::Words;
 use crate::script::{Pattern, Stamps};

@@ -1,4 +1,4 @@
-//! A line's words. Commas are for people.
+//! Splits a line into words. Commas are optional separators.
 
 use airtcp_wire::Dur;
 use std::iter::Peekable;
@@ -29,7 +29,7 @@ impl<'a> Words<'a> {
         milliseconds(self.next(what)?)
     }
 
-    /// The next word, if `read` takes it.
+    /// Takes the next word if `read` accepts it.
     pub fn next_if_some<T>(&mut self, read: impl FnOnce(&str) -> Option<T>) -> Option<T> {
         let read = read(self.0.peek()?);
         if read.is_some() {
