@@ -131,11 +131,11 @@ _HOMES = {
     "Verdict": "facts.verdict",
     "version": "_engine",
 }
-"""Modules of what is imported when it is first asked for: some take long to load, and until they are there
-and `main` of the command runs, nothing answers Ctrl-C."""
+"""Modules of lazily imported names. Some take long to load; Ctrl-C is handled only once the command's `main`
+runs."""
 
 
-if not TYPE_CHECKING:  # which would take any name for one of ours
+if not TYPE_CHECKING:  # a type checker would accept any name
 
     def __getattr__(name: str) -> Any:
         from importlib import import_module  # noqa: PLC0415 as `_HOMES` says
@@ -155,7 +155,7 @@ def __dir__() -> list[str]:
 
 
 class _Package(type(sys)):  # type: ignore[misc]
-    """Where a module is called as the function in it is, `airtcp.compare` is the function."""
+    """Makes `airtcp.compare` the function, not the module of that name."""
 
     def __setattr__(self, name: str, value: object) -> None:
         if not (name in _HOMES and isinstance(value, type(sys))):

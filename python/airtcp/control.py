@@ -42,7 +42,7 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Description:
-    """What the engine has to know of a class."""
+    """What the engine must know of a class."""
 
     name: str
     parameters: tuple[Parameter, ...]
@@ -62,7 +62,7 @@ class _Declared:
 def parameter(default: T, *, minimum: float = -math.inf, maximum: float = math.inf, doc: str = "") -> T:
     """Declare a class attribute as a parameter with bounds.
 
-    A class attribute that is a number, in lower case, is one without.
+    A lower-case class attribute that is a number is a parameter without bounds.
     """
     return cast(T, _Declared(default, minimum, maximum, doc))
 
@@ -97,58 +97,60 @@ class CongestionControl(Window):
         cls._parameters = (*inherited, *own)
 
     def on_ack(self, ack: Ack) -> None:
-        """New data is acknowledged in congestion avoidance.
+        """Called when new data is acknowledged in congestion avoidance.
 
-        That is outside slow start and recovery, without ECN-Echo, and while cwnd is what limits the sender.
-        `ack.acked_bytes` are those that growth may count.
+        That is outside slow start and recovery, without ECN-Echo, and while cwnd limits the sender.
+        `ack.acked_bytes` counts only bytes that may grow the window.
         """
         raise NotImplementedError
 
     def on_loss(self, loss: Loss) -> None:
-        """A loss was detected; once per recovery. The defaults of `on_timeout` and `on_ecn` call it too."""
+        """Called when a loss is detected; once per recovery. The defaults of `on_timeout` and `on_ecn` call
+        it too."""
         raise NotImplementedError
 
     def on_timeout(self, loss: Loss) -> None:
-        """The retransmission timer has expired, for the first time on this segment.
+        """Called when the retransmission timer expires for the first time on a segment.
 
-        On further times cwnd is one segment, and ssthresh held, without a call (RFC 5681 §3.1).
+        On further timeouts cwnd becomes one segment and ssthresh is kept, without a call (RFC 5681 §3.1).
         """
         self.on_loss(loss)
         self.cwnd = self.mss
 
     def on_ecn(self, loss: Loss) -> None:
-        """ECN-Echo has been seen, once a window (RFC 3168 §6.1.2)."""
+        """Called on ECN-Echo, once per window (RFC 3168 §6.1.2)."""
         self.on_loss(loss)
 
     def on_slow_start(self, ack: Ack) -> None:
         """As `on_ack`, while cwnd is below ssthresh.
 
-        A class that has none of its own has the stack's slow start: classic, HyStart or HyStart++, as the key
-        `slow_start` of the scheme says.
+        Without this hook the stack's slow start applies: classic, HyStart or HyStart++, according to the
+        scheme's key `slow_start`.
         """
         self.cwnd = min(self.cwnd + ack.acked_bytes, self.ssthresh)
 
     def on_every_ack(self, ack: Ack) -> None:
-        """Any ACK, duplicates and those in recovery too, before the other hooks."""
+        """Called on any ACK, including duplicates and those in recovery, before the other hooks."""
 
     def on_recovery_exit(self) -> None:
-        """Loss recovery is over. Not called when a timeout ends it."""
+        """Called when loss recovery is over, unless a timeout ended it."""
 
     def on_spurious(self) -> None:
-        """The last loss or timeout was spurious: cwnd and ssthresh have been restored (RFC 4015 §3.2)."""
+        """Called when the last loss or timeout was spurious: cwnd and ssthresh have been restored (RFC 4015
+        §3.2)."""
 
     def on_restart(self) -> None:
-        """Data is about to be sent after a pause longer than the RTO (RFC 5681 §4.1).
+        """Called before data is sent after a pause longer than the RTO (RFC 5681 §4.1).
 
         cwnd has been reduced to the initial window, if it was larger.
         """
 
     def on_sent(self, sent_bytes: int, in_flight_bytes: int) -> None:
-        """Data has been sent, and is counted in `in_flight_bytes`."""
+        """Called after data was sent, which `in_flight_bytes` includes."""
 
     @classmethod
     def lacking(cls) -> list[str]:
-        """Hooks that it must have, and has not."""
+        """Returns the required hooks that the class lacks."""
         return [hook for hook in _NEEDED if not _has(cls, hook)]
 
     @classmethod

@@ -1,4 +1,4 @@
-"""What `advise` answers: plain data, as `--json` writes it."""
+"""The result of `advise`: plain data, as `--json` writes it."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from airtcp.results.document import schema_of
 
 @dataclass(frozen=True)
 class Needs:
-    """What it takes to use a candidate, all its parts together."""
+    """What a candidate needs, all its parts together."""
 
     places: tuple[Place, ...]
     stage: Stage
-    """Of the part that takes most effort."""
+    """Stage of the part that takes the most effort."""
     how: tuple[str, ...]
     airtcp: Airtcp
     root: bool
@@ -35,7 +35,7 @@ class Needs:
 class Row:
     """One candidate on the path itself.
 
-    `gain` is against what is there now, as a share of it; None for one that has not run all seeds of that.
+    `gain` is relative to the current scheme; None if the candidate has not run all seeds of that.
     """
 
     name: str
@@ -46,53 +46,53 @@ class Row:
     """How much worse than the best, as a share of the best."""
     gain: Estimate | None
     better: bool
-    """Is it sure that it is better than what is there now, by more than the margin?"""
+    """Whether it is surely better than the current scheme by more than the margin."""
     reached: Estimate
-    """Goodput in bit/s or completion time in s, as if it had run all seeds that what is there now has."""
+    """Goodput in bit/s or completion time in s, scaled to all seeds that the current scheme has run."""
     rtt_p95_ms: float | None
-    """Of the sender, for all seeds likewise; None behind a proxy, with which its round trips end."""
+    """The sender's RTT, scaled likewise; None behind a proxy, where the sender's round trips end."""
     summary: SchemeSummary
-    """Of the seeds that it has run."""
+    """Summary over the seeds that it has run."""
     share: Share | None
-    """What it leaves to a CUBIC flow; None: not run beside one."""
+    """What share it leaves to a CUBIC flow; None if it did not run beside one."""
     needs: Needs
 
 
 @dataclass(frozen=True)
 class Cell:
-    """The answer on a path like this one. Factors are relative to the path; 1 is the path itself."""
+    """The answer on a similar path. Factors are relative to the measured path, which has 1."""
 
     loss: float
-    """Share of full packets that the wireless link loses."""
+    """Share of full packets lost on the wireless link."""
     delay_factor: float
     rate_factor: float
     burst_packets: float
     best: str
     tied: tuple[str, ...]
     now_behind: Estimate | None
-    """How much worse what is there now is than the best; None where that is the best."""
+    """How much worse the current scheme is than the best; None if it is the best."""
     recommended_behind: Estimate | None
-    """How much worse than the best the recommended one is there; None where it is the best."""
+    """How much worse the recommended scheme is than the best; None if it is the best."""
 
 
 @dataclass(frozen=True)
 class UnderReading:
-    """The answer if the measurement is read in one way of those that it allows."""
+    """The answer under one reading of an ambiguous measurement."""
 
     reading: str
-    """The rest of a sentence that begins with `if`."""
+    """The end of a sentence that begins with `if`."""
     stands_in: bool
-    """It is the one that all the rest of the answer rests on."""
+    """Whether the rest of the answer rests on this reading."""
     use: str
     keep_now: bool
     tied: tuple[str, ...]
-    """Others that can be deployed and cannot be told from it."""
+    """Other deployable candidates in a statistical tie with it."""
     reached: Estimate
-    """By what is to be used: goodput in bit/s or completion time in s."""
+    """Goodput in bit/s or completion time in s of the scheme to use."""
     reached_now: Estimate
-    """By what is there now."""
+    """The same measure for the current scheme."""
     decides: str
-    """The measurement that would tell, a sentence."""
+    """A sentence that names the measurement that would decide."""
 
     @property
     def as_good(self) -> tuple[str, ...]:
@@ -101,42 +101,42 @@ class UnderReading:
 
 @dataclass(frozen=True)
 class Alone:
-    """What somebody could do who controls one place only."""
+    """The best choice for somebody who controls one place only."""
 
     place: Place
     use: str | None
-    """None: nothing that helps significantly."""
+    """None if nothing helps significantly."""
 
 
 @dataclass(frozen=True)
 class Recommendation:
-    """What to do, and what else there is to say."""
+    """What to do, and what else is worth saying."""
 
     use: str
     keep_now: bool
-    """Nothing that can be deployed is surely better by more than the margin."""
+    """No deployable candidate is surely better by more than the margin."""
     gain: Estimate | None
     tied: tuple[str, ...]
-    """Others that can be deployed and are as good, or cannot be told apart."""
+    """Other deployable candidates that are as good or in a statistical tie."""
     not_deployable: str | None
-    """What would be surely better, if somebody had written it."""
+    """A candidate that would surely be better if it were implemented."""
     gentler: str | None
-    """The best that leaves others their share, where the recommended one does not."""
+    """The best candidate that leaves others their share, if the recommended one does not."""
     swifter: str | None
-    """Nearly as good, with much lower delay."""
+    """A nearly equal candidate with much lower delay."""
     alone: tuple[Alone, ...]
-    """Empty where a single place is under control."""
+    """Empty if only one place is under control."""
 
     @property
     def named(self) -> tuple[str, ...]:
-        """All that is recommended, or would be for some sake or somebody."""
+        """All candidates that the recommendation names."""
         uses = [self.use, self.gentler, self.swifter, *(alone.use for alone in self.alone)]
         return tuple(dict.fromkeys(use for use in uses if use))
 
 
 @dataclass(frozen=True)
 class Paragraph:
-    """A piece of the text under a heading of its own."""
+    """A paragraph of text with its own heading."""
 
     title: str
     text: str
@@ -144,7 +144,7 @@ class Paragraph:
 
 @dataclass(frozen=True)
 class Advice:
-    """What to use on a path. Times in seconds, rates in bit/s, shares from 0 to 1."""
+    """What to use on a path. Times are in seconds, rates in bit/s, shares from 0 to 1."""
 
     format: Literal[1]
     airtcp: str
@@ -153,42 +153,42 @@ class Advice:
     quick: bool
     confidence: float
     margin: float
-    """What is behind by less is called as good."""
+    """A candidate behind by less than this counts as good."""
     objective: Literal["goodput", "completion time"]
     traffic: str | None
-    """`bulk` or `web`; None: the scenario's own."""
+    """`bulk` or `web`; None for the scenario's own traffic."""
     control: tuple[str, ...]
     now: str
     duration_s: float
-    """Of each run on the path itself."""
+    """Duration of each run on the path itself."""
     shortened_from_s: float | None
-    """Its duration in the scenario, where that would have taken too long."""
+    """The scenario's duration, if that would have taken too long."""
     seed: int
     loss: float
     base_rtt_s: float
     unknown: tuple[str, ...]
-    """What the measurement could not tell, a sentence or more each."""
+    """What the measurement leaves open, in one or more sentences each."""
     rate_assumed: str | None
-    """The same of the rate, where that stands in for one that was not measured."""
+    """The assumed rate if the rate was not measured, in one or more sentences."""
     readings: tuple[UnderReading, ...]
-    """Empty where the measurement can be read in one way only; else one each, what stands in first."""
+    """One entry per reading of an ambiguous measurement, the assumed reading first; else empty."""
     notes: tuple[str, ...]
-    """What else the reader should know of how this was found."""
+    """Further notes on how the answer was found."""
     scenario: dict[str, Any]
     scenario_toml: str
-    """The same as a file."""
+    """The scenario as a file."""
     recommendation: Recommendation | None
     loss_between: tuple[float, float] | None
-    """Between which shares the measured loss of full packets on the way there lies; None: not measured."""
+    """Interval of the measured loss of full packets in the forward direction; None if not measured."""
     gain_between: tuple[float, float] | None
-    """The recommendation's, over what the loss may be and by chance: None where there is none, or no
+    """The recommendation's gain over the interval of the loss and by chance; None without a gain or a
     measurement."""
     text: tuple[Paragraph, ...]
     rows: tuple[Row, ...]
     around: tuple[Cell, ...]
 
     def report(self, path: str | PathLike[str]) -> None:
-        """Writes it as one page that opens offline. Raises OSError, ValueError where nothing has run."""
+        """Writes the advice as one self-contained page. Raises OSError, and ValueError if nothing has run."""
         from airtcp.advise.page import advice_page  # noqa: PLC0415 the page's makers need this module
 
         advice_page(self).write(Path(path))
@@ -199,5 +199,5 @@ class Advice:
 
 
 def advice_schema() -> dict[str, Any]:
-    """The JSON Schema of what `airtcp advise --json` writes."""
+    """Returns the JSON Schema of what `airtcp advise --json` writes."""
     return schema_of(Advice)

@@ -1,4 +1,4 @@
-"""`advise`, and how its answer is put together."""
+"""`advise`, and how it assembles its answer."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from airtcp.running.watching import Silent, Watcher
 
 NOW = "cubic"
 RATES = ("rate", "capacity in the forward direction")
-"""What a fit calls the rate where it does not know it."""
+"""Names under which a fit reports an unknown rate."""
 
 
 def advise(
@@ -98,7 +98,7 @@ def advise(
 def _left_open(
     scenario: Scenario, written: Scenario
 ) -> tuple[tuple[Unknown, ...], tuple[float, float] | None]:
-    """What the measurement does not tell, and between which shares loss lies, but for what was said since."""
+    """Returns what the measurement left open and was not set since, and the interval of the loss."""
     asked, own = document(scenario), document(written)
     found, link, before = left_open(asked), wireless(asked), wireless(own)
     if found is None:
@@ -163,7 +163,7 @@ def _advice(
 
 
 def _gain_between(inquiry: Inquiry) -> tuple[float, float] | None:
-    """The least and the most of the intervals on the path itself and at both ends of what the loss may be."""
+    """Returns the hull of the gain's intervals on the path itself and at both ends of the loss interval."""
     chosen = choose(inquiry.race, inquiry.beside)
     if chosen is None or chosen.gain is None or not inquiry.ends:
         return None
@@ -180,7 +180,7 @@ def _readings(inquiry: Inquiry, unknown: Sequence[Unknown]) -> Iterator[UnderRea
             race = inquiry.read.get(reading) if reading.keys else inquiry.race
             chosen = choose(race, Beside()) if race else None
             if race and chosen and inquiry.read:
-                # What stands in is judged as everywhere else.
+                # The assumed reading is judged like everywhere else.
                 chosen = chosen if reading.keys else choose(race, inquiry.beside) or chosen
                 yield UnderReading(
                     reading=reading.name,
@@ -248,7 +248,7 @@ def _each(texts: Iterable[str | None]) -> tuple[str, ...]:
 
 
 def _cells(inquiry: Inquiry) -> list[Cell]:
-    """The path itself first, as it has been decided with more runs than its surroundings have."""
+    """Returns the cells, beginning with the path itself, which has more runs than its surroundings."""
     around, chosen = inquiry.around, choose(inquiry.race, inquiry.beside)
     if around is None or chosen is None:
         return []

@@ -1,4 +1,4 @@
-"""Runs candidates, and counts what that costs."""
+"""Runs candidates and counts the cost."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ K = TypeVar("K", bound=Hashable)
 
 @dataclass(frozen=True)
 class Part:
-    """What of a trial is one comparison. `names` are the candidates' by scheme."""
+    """One comparison of a trial. `names` maps schemes to candidates."""
 
     scenario: Scenario
     names: Mapping[str, str]
@@ -33,10 +33,10 @@ class Trial:
     candidates: Sequence[Candidate]
     seeds: int
     skipped: int = 0
-    """Seeds of the scenario that have been run before."""
+    """Seeds of the scenario that have already run."""
 
     def parts(self) -> Iterator[Part]:
-        """What runs all of it: a comparison for each path, with the tunnel or without."""
+        """Returns the trial's comparisons: one for each path, with the tunnel and without."""
         path = document(self.scenario)
         for tunnel in dict.fromkeys(candidate.tunnel for candidate in self.candidates):
             names = {c.path_scheme: c.name for c in self.candidates if c.tunnel == tunnel}
@@ -46,7 +46,7 @@ class Trial:
 
 
 class Bench:
-    """Runs trials on all cores, and sums up their events: what effort may depend on, since time may not."""
+    """Runs trials on all cores and sums up their events. Effort may depend on events but not on time."""
 
     def __init__(self, jobs: int | None, watcher: Watcher) -> None:
         self._jobs = jobs
@@ -54,9 +54,9 @@ class Bench:
         self.events = 0
 
     def run(self, trials: Mapping[K, Trial], keep: Callable[[K, str, Run], object]) -> None:
-        """`keep` gets the trial's key, the candidate's name and each run, always in the same order.
+        """Runs all trials; `keep` gets the trial's key, the candidate's name and each run, in a fixed order.
 
-        Raises KeyboardInterrupt when everything has stopped and what was finished has been kept.
+        Raises KeyboardInterrupt after everything has stopped and the finished runs were kept.
         """
         parts = [(key, part) for key, trial in trials.items() for part in trial.parts()]
         requests = [Request(part.scenario) for _, part in parts]

@@ -15,7 +15,7 @@ from airtcp.facts.scenario import Document, document
 from airtcp.facts.stats import Estimate
 
 RIVAL = "cubic"
-"""What most of the others on a path are: the default of Linux, Windows and Apple's systems (RFC 9438 §1)."""
+"""The most common congestion control: the default of Linux, Windows and Apple's systems (RFC 9438 §1)."""
 HARMLESS = 0.85
 STARVES = 0.4
 
@@ -24,27 +24,27 @@ Harm = Literal["harmless", "takes more than its share", "starves it", "not known
 
 @dataclass(frozen=True)
 class Share:
-    """What CUBIC carries beside the scheme over what it carries beside another CUBIC: 1 is as fair."""
+    """CUBIC's goodput beside the scheme relative to its goodput beside another CUBIC; 1 is as fair."""
 
     kept: Estimate
     word: Harm
-    """What the whole interval shows; not known where it shows nothing."""
+    """What the whole interval shows; unknown if it shows nothing."""
 
 
 @dataclass
 class Beside:
-    """What has been run beside a CUBIC flow, by candidate."""
+    """The runs beside a CUBIC flow, by candidate."""
 
     runs: dict[str, list[Run]] = field(default_factory=dict)
 
     def run(self, scenario: Scenario, candidates: Sequence[Candidate], seeds: int, bench: Bench) -> None:
-        """A queue that a candidate brings along serves the competitor, too."""
+        """Runs candidates beside the competitor, which a candidate's own queue serves too."""
         wanted = list(dict.fromkeys([Candidate(RIVAL), *candidates]))
         trial = Trial(with_competitor(scenario), wanted, seeds)
         bench.run({None: trial}, lambda _, name, run: self.runs.setdefault(name, []).append(run))
 
     def share(self, name: str) -> Share | None:
-        """None where it has not run beside one, or where the competitor carries nothing in any case."""
+        """Returns None if it did not run beside one, or if the competitor carries nothing in any case."""
         own = self._competitor_bps(RIVAL)
         beside = self._competitor_bps(name)
         seeds = sorted(own.keys() & beside.keys())
@@ -56,7 +56,7 @@ class Beside:
 
 
 def with_competitor(scenario: Scenario) -> Scenario:
-    """With a CUBIC flow beside the measured ones, from the same start to the same end."""
+    """Adds a CUBIC flow beside the measured ones, with the same start and end."""
     flows: list[Document] = document(scenario)["flow"]
     model = next((flow for flow in flows if flow["measure"]), flows[0])
     rival = {key: model[key] for key in ("direction", "enter", "leave", "start")}

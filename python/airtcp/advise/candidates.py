@@ -1,4 +1,4 @@
-"""What somebody could use who controls certain places, from what is there now."""
+"""Lists what somebody who controls certain places could use, given the current scheme."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from airtcp.advise.deployment import (
 from airtcp.facts.scheme import Scheme
 
 Tunnel = Literal["arq", "arq-there", "arq-back", "fec", "fec-there", "fec-back"]
-"""Between both ends: what it does, and on which way, if not on both."""
+"""A tunnel between both ends: its method, and its direction if it is not both."""
 EFFORTS = list(STAGES)
 Control = Literal["sender", "receiver", "both", "gateway"]
 CONTROLS: dict[Control, frozenset[Place]] = {
@@ -33,28 +33,29 @@ CONTROLS: dict[Control, frozenset[Place]] = {
     "gateway": frozenset({"gateway"}),
 }
 PARAMETERS = {"rto-m": "rto-m:m=12"}
-"""Instead of a name alone: amid what paper 003 finds best (§V: 10 to 15); the default is the least of it."""
+"""Replaces the bare name: the middle of what paper 003 finds best (§V: 10 to 15); the default is its lower
+end."""
 PROXY_SENDER = "bbr"
-"""What a proxy could speak towards the wireless link: of Linux's the one that loss moves least."""
+"""The sender for a proxy's wireless side: of Linux's, the one least affected by loss."""
 MARKING = {"spectcp": "red-ecn", "jersey": "congestion-warning", "new-jersey": "congestion-warning"}
-"""The queue that the scheme was proposed with."""
+"""The queue proposed with the scheme."""
 WINDOW_BDPS = 2
-"""A receive window of so many bandwidth-delay products fills the link and bounds the queue."""
+"""A receive window of two bandwidth-delay products fills the link and bounds the queue."""
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A scheme, and the queue in front of the wireless link where it is to be another one."""
+    """A scheme, and the queue in front of the wireless link if it replaces the current one."""
 
     scheme: str
     queue: str | None = None
-    """A name of `QUEUES`, which the engine knows, too."""
+    """A name in `QUEUES`, which the engine knows too."""
     setting: str | None = None
-    """A name of `SETTINGS`, where the scheme changes that of a host."""
+    """A name in `SETTINGS`, if the scheme changes a host's setting."""
     tunnel: Tunnel | None = None
-    """What both ends put around it."""
+    """The tunnel that both ends put around it."""
     in_use: tuple[str, ...] = ()
-    """Parts of the scheme that are there already, and need nothing."""
+    """Parts of the scheme that are already in use and need nothing."""
 
     @property
     def name(self) -> str:
@@ -62,12 +63,12 @@ class Candidate:
 
     @property
     def path_scheme(self) -> str:
-        """What the engine runs, on the path with the tunnel."""
+        """The scheme that the engine runs on the path with the tunnel."""
         return self.scheme if self.queue is None else f"{self.scheme} @ {self.queue}"
 
     @property
     def facts(self) -> list[Facts]:
-        """Of each of its parts that is not there already."""
+        """The facts of each part that is not yet in use."""
         found = [FACTS.get(term, OWN) for term in Scheme(self.scheme).names if term not in self.in_use]
         found += [QUEUES[self.queue]] if self.queue else []
         found += [TUNNELS[self.tunnel.partition("-")[0]]] if self.tunnel else []
@@ -75,27 +76,27 @@ class Candidate:
 
     @property
     def places(self) -> frozenset[Place]:
-        """All that must be under control for it."""
+        """The places that it needs under control."""
         return frozenset[Place]().union(*(facts.places for facts in self.facts))
 
     @property
     def stage(self) -> Stage:
-        """Of the part that takes most effort."""
+        """The stage of the part that takes the most effort."""
         return max((facts.stage for facts in self.facts), key=EFFORTS.index, default="default")
 
     @property
     def is_split(self) -> bool:
-        """Are its round trips the sender's with a proxy?"""
+        """Whether a proxy terminates the sender's round trips."""
         return Scheme(self.scheme).is_split
 
     @property
     def deployable(self) -> bool:
-        """Can it be had today?"""
+        """Whether it is available today."""
         return EFFORTS.index(self.stage) <= EFFORTS.index("build")
 
 
 def controls_of(given: Control | Sequence[Control]) -> tuple[Control, ...]:
-    """One or several. Raises ValueError for a word that is none."""
+    """Returns the controls as a tuple. Raises ValueError for an unknown word."""
     controls = (given,) if isinstance(given, str) else tuple(given)
     for control in controls:
         if control not in CONTROLS:
@@ -104,7 +105,7 @@ def controls_of(given: Control | Sequence[Control]) -> tuple[Control, ...]:
 
 
 def places(controls: Sequence[Control]) -> frozenset[Place]:
-    """Everything under control, all of it where nothing is said."""
+    """Returns the places under control: all of them if none is given."""
     chosen = controls or ("both", "gateway")
     return frozenset[Place]().union(*(CONTROLS[control] for control in chosen))
 
@@ -112,7 +113,8 @@ def places(controls: Sequence[Control]) -> frozenset[Place]:
 def first_round(
     now: str, controlled: frozenset[Place], window_bytes: int, own: Sequence[str] = ()
 ) -> list[Candidate]:
-    """What is there now, first, and everything that changes one thing of it; `own`: the asker's senders."""
+    """Returns the current scheme, then everything that changes one thing of it; `own` are the asker's
+    senders."""
     found = [
         Candidate(now),
         *_senders(now, controlled),
@@ -125,14 +127,14 @@ def first_round(
 
 
 def second_round(now: str, ranked: Sequence[Candidate]) -> list[Candidate]:
-    """The best sender, and the best that can be had, with the best two machines of the first round.
+    """Combines the best sender and the best deployable one with the two best machines of the first round.
 
-    Not the whole product: what a machine adds to a sender that loses alone decides nothing.
+    Not the full product: a machine's gain with a sender that loses alone decides nothing.
     """
     senders = [c for c in ranked if c.scheme in CONGESTION_CONTROLS and c.queue is None and c.scheme != now]
     machines = [machine for c in ranked if (machine := _machine(c.scheme)) and hosts(c.scheme) == hosts(now)]
     queued = any((c.scheme, c.queue) == (now, "fq-codel") for c in ranked)
-    # With a proxy that has been told what to speak towards the wireless link, the sender hardly matters.
+    # Behind a proxy that chooses its own wireless sender, the sender hardly matters.
     machines = [machine for machine in machines if ":" not in machine]
     best = _best_two(senders)
     found = [Candidate(f"{sender.scheme}+{machine}") for sender in best for machine in machines[:2]]
@@ -142,18 +144,18 @@ def second_round(now: str, ranked: Sequence[Candidate]) -> list[Candidate]:
 
 
 def _best_two(ranked: Sequence[Candidate]) -> list[Candidate]:
-    """The best, and the best that can be had; where that is the same, the next one."""
+    """Returns the best and the best deployable candidate; if they are the same, the next one."""
     had = [candidate for candidate in ranked if candidate.deployable]
     return list(dict.fromkeys([*ranked[:1], *had[:1], *ranked[1:]]))[:2]
 
 
 def hosts(scheme: str) -> str:
-    """The scheme without a machine at the gateway."""
+    """Returns the scheme without its machine at the gateway."""
     return Scheme(scheme).without(*GATEWAYS).text or "reno"
 
 
 def _each_once(found: Sequence[Candidate], now: str) -> list[Candidate]:
-    """Each scheme once, with what is there already."""
+    """Returns each scheme once, marked with what is already in use."""
     by_name: dict[str, Candidate] = {}
     for candidate in found:
         by_name.setdefault(candidate.name, replace(candidate, in_use=Scheme(now).names))

@@ -1,4 +1,4 @@
-"""What is recommended, given where everything stands."""
+"""Chooses the recommendation from the results of a race."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from airtcp.facts.stats import Estimate, relative_gain
 from airtcp.facts.summary import paired_values
 
 TOLERANCE = 0.1
-"""A statistical tie with the best may be recommended before it, if its mean is not further behind."""
+"""A candidate in a statistical tie with the best may be recommended if its mean is behind by no more."""
 GIVEN_UP = 0.2
-"""Of what is reached: so much may be lost for the sake of much lower delay, to be worth a word."""
+"""The share of the objective that may be given up for much lower delay."""
 SWIFT = 0.6
-"""Of the recommended one's round trips at the 95th percentile: what is below is worth a word."""
+"""A delay below this share of the recommended candidate's 95th-percentile RTT is worth mentioning."""
 BLOATED = 2.0
-"""Times the least round trips of those that are as good: what is above fills the queue."""
+"""A 95th-percentile RTT above this multiple of the lowest among equals shows a full queue."""
 
 Shares = Callable[[str], Share | None]
 
 
 def choose(race: Race, beside: Beside) -> Recommendation | None:
-    """None before two candidates have run."""
+    """Returns the recommendation; None until two candidates have run."""
     if len(race.runs) < 2 or race.now.name not in race.runs:
         return None
     deployable = [c for c in race.ranked if c.deployable or c == race.now]
@@ -48,9 +48,9 @@ def choose(race: Race, beside: Beside) -> Recommendation | None:
 
 
 def _alone(race: Race, better: Sequence[Candidate], chosen: Candidate, share: Shares) -> Iterator[Alone]:
-    """Where more than one place is under control, what each could do without the others.
+    """Yields the best choice for each place alone, if more than one is under control.
 
-    Of the one that the recommended needs alone, that is the recommended.
+    Where the recommended candidate needs only that place, it is the choice.
     """
     controlled = {place for c in race.has_run for place in c.places}
     singles: tuple[Place, ...] = ("sender", "receiver", "gateway")
@@ -62,22 +62,21 @@ def _alone(race: Race, better: Sequence[Candidate], chosen: Candidate, share: Sh
 
 
 def is_better(race: Race, candidate: Candidate) -> bool:
-    """Is it sure that it is better than what is there now, by more than the margin?"""
+    """Returns whether it is surely better than the current scheme by more than the margin."""
     return candidate != race.now and is_behind(race.gap(candidate, race.now))
 
 
 def contenders(race: Race) -> list[Candidate]:
-    """What might be recommended: of those that can be had, all that are not surely behind their best."""
+    """Returns the deployable candidates that are not surely behind the best deployable one."""
     found = race.standings([c for c in race.has_run if c.deployable])
     names = {standing.name for standing in found if standing.place != "behind"}
     return [candidate for candidate in race.ranked if candidate.name in names]
 
 
 def gain(race: Race, candidate: Candidate) -> Estimate | None:
-    """Against what is there now, as a share of it: above zero is better, whatever the objective.
+    """Returns the gain over the current scheme, as a share; above zero is better, whatever the objective.
 
-    None for one that has not run all seeds that what is there now has: gains over different seeds cannot be
-    compared with each other.
+    None if it has not run all seeds of the current scheme: gains over different seeds are not comparable.
     """
     if len(race.runs[candidate.name]) < len(race.runs[race.now.name]):
         return None
@@ -87,7 +86,7 @@ def gain(race: Race, candidate: Candidate) -> Estimate | None:
 
 
 def rtt_p95_ms(race: Race, candidate: Candidate) -> float | None:
-    """Of the sender; None behind a proxy, with which its round trips end."""
+    """Returns the sender's 95th-percentile RTT; None behind a proxy, where the sender's round trips end."""
     return None if candidate.is_split else race.mean(candidate.name, _rtt_p95_ms)
 
 
@@ -101,8 +100,10 @@ def _rtt_p95_ms(run: Run) -> float | None:
 
 
 def _least_change(race: Race, better: Sequence[Candidate], share: Shares) -> Candidate:
-    """Of the best and what cannot be told from it: what changes least; of those alike in that, what does no
-    harm, then what leaves the queue short, then the better one."""
+    """Returns the smallest change among the best and its statistical ties.
+
+    Among equal changes it prefers the harmless one, then the one with a short queue, then the better one.
+    """
     best = better[0]
     group = [c for c in better if c == best or _alike(race, best, c)]
     known = [rtt for c in group if (rtt := rtt_p95_ms(race, c)) is not None]
@@ -118,17 +119,17 @@ def _least_change(race: Race, better: Sequence[Candidate], share: Shares) -> Can
 
 
 def change(candidate: Candidate) -> tuple[int, int, int]:
-    """How much it changes: places, parts, and the effort of the part that takes most."""
+    """Returns the size of the change: places, parts, and the effort of the hardest part."""
     return len(candidate.places), len(candidate.facts), EFFORTS.index(candidate.stage)
 
 
 def _is_tied(race: Race, one: Candidate, other: Candidate) -> bool:
-    """Is neither surely better?"""
+    """Returns whether neither is surely better."""
     return not is_behind(race.gap(one, other)) and not is_behind(race.gap(other, one))
 
 
 def _alike(race: Race, best: Candidate, other: Candidate) -> bool:
-    """Neither is surely better, and their means are near each other."""
+    """Returns whether neither is surely better and their means are close."""
     return abs(race.gap(best, other).mean) <= TOLERANCE and _is_tied(race, best, other)
 
 
@@ -138,7 +139,7 @@ def _not_deployable(race: Race, chosen: Candidate) -> str | None:
 
 
 def _gentler(race: Race, deployable: Sequence[Candidate], chosen: Candidate, share: Shares) -> str | None:
-    """What is better than what is there now, and harmless, where the chosen one is not."""
+    """Returns the best harmless candidate above the current scheme, if the chosen one is not harmless."""
     of_chosen = share(chosen.name)
     if of_chosen is None or of_chosen.word == "harmless":
         return None
@@ -151,7 +152,7 @@ def _gentler(race: Race, deployable: Sequence[Candidate], chosen: Candidate, sha
 
 
 def _swifter(race: Race, deployable: Sequence[Candidate], chosen: Candidate) -> str | None:
-    """What has much lower delay, and gives up little."""
+    """Returns a candidate that has much lower delay and gives up little."""
     own_ms = rtt_p95_ms(race, chosen)
     if own_ms is None:
         return None
@@ -165,6 +166,6 @@ def _swifter(race: Race, deployable: Sequence[Candidate], chosen: Candidate) -> 
 
 
 def _smallest_change(race: Race, ranked: Sequence[Candidate]) -> str | None:
-    """Of those that give up little against the first: what changes least, then the better one."""
+    """Returns the smallest change among those that give up little against the first, then the better one."""
     near = [c for c in ranked if race.gap(ranked[0], c).mean < GIVEN_UP]
     return min(near, key=change).name if near else None

@@ -1,4 +1,4 @@
-"""What each scheme, or part of one, needs to be used on real hosts: facts, each with its source.
+"""What each scheme, or part of one, needs on real hosts: facts, each with its source.
 
 `Place` is what somebody must control to use it; `stage` says how far it is from a running Linux.
 """
@@ -20,7 +20,7 @@ STAGES: dict[Stage, str] = {
     "unwritten": "no implementation available",
     "history": "of historical interest: no system offers it",
 }
-"""In order of effort."""
+"""In order of increasing effort."""
 
 AIRTCP: dict[Airtcp, str] = {
     "not needed": "needs no airtcp",
@@ -35,22 +35,22 @@ class Facts:
     """What one scheme, part of a scheme, or queue needs."""
 
     places: frozenset[Place]
-    """All of them must be under control."""
+    """Places that must all be under control."""
     stage: Stage
     how: str
-    """What is done, in a few words."""
+    """How it is deployed, in a few words."""
     source: str
-    """Where the facts are from, or the reason."""
+    """Source of the facts, or the reason for them."""
     airtcp: Airtcp
     root: bool = True
     headers: str | None = None
-    """What of the packets changes, or has to be agreed with the other end; None: nothing."""
+    """What it changes in packets or must agree with the other end; None if nothing."""
     encrypted: str | None = None
-    """What does not benefit because it cannot be read or is no TCP of the host; None: nothing special."""
+    """Traffic that does not benefit, being unreadable or not the host's TCP; None if nothing special."""
     caution: str | None = None
-    """What an operator should know before, beyond the figures."""
+    """What an operator should know beyond the figures."""
     needs_marks: bool = False
-    """Slows down for the marks of routers alone: on a path that does not mark it never does."""
+    """Slows down only on routers' marks, and so never on a path that does not mark."""
 
 
 SENDER: frozenset[Place] = frozenset({"sender"})
@@ -71,7 +71,7 @@ def _in_linux(module: str, source: str, caution: str | None = None, *, else_airt
 
 
 def _by_airtcpd(name: str, source: str) -> Facts:
-    """Here it is an eBPF program."""
+    """Facts of a scheme that is an eBPF program here."""
     return Facts(
         SENDER,
         "software",
@@ -358,7 +358,7 @@ OWN = Facts(
     "no",
     encrypted=QUIC_APART,
 )
-"""A congestion control of the asker's."""
+"""A congestion control of the asker."""
 
 FACTS: dict[str, Facts] = {**CONGESTION_CONTROLS, **PARTS, **CIRCUITS, **GATEWAYS}
-"""By the name that `airtcp schemes` lists."""
+"""Keyed by the names that `airtcp schemes` lists."""

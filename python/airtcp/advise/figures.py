@@ -1,4 +1,4 @@
-"""The answer drawn: where the candidates stand, and what is best on paths like this."""
+"""Draws the answer: how the candidates rank, and what is best on similar paths."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SHADES: dict[Kind, str] = {"same": "#9CC3DD", "now": "#D9D9D9", "open": "#EDEDED
 
 
 def draw_all(advice: Advice, directory: Path) -> list[Path]:
-    """Writes every figure that there is something for, as PNG and SVG; answers where they are."""
+    """Writes every figure that has data, as PNG and SVG, and returns the paths."""
     figures = {}
     with style():
         if advice.rows:
@@ -32,7 +32,7 @@ def draw_all(advice: Advice, directory: Path) -> list[Path]:
 
 
 def ranking(advice: Advice) -> Figure:
-    """What each candidate reaches, and its round trips beside that."""
+    """Draws what each candidate reaches, beside its round trips."""
     rows = advice.rows[:MOST_ROWS]
     drawn = figure(0.8 + 0.19 * len(rows))
     reached, delays, kept = cast(
@@ -70,9 +70,9 @@ def ranking(advice: Advice) -> Figure:
 
 
 def around(advice: Advice) -> Figure:
-    """What is best where loss and delay differ.
+    """Draws what is best where loss and delay differ.
 
-    Blue: the recommendation stays best; grey: what is there now is as good, or cannot be told from it; ochre:
+    Blue: the recommendation stays best; grey: the current scheme is as good or in a statistical tie; ochre:
     another one is better.
     """
     losses, factors, by_place = plane(advice.around)

@@ -1,4 +1,4 @@
-"""Where the gateway stands on a path."""
+"""Locates the gateway on a path."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from airtcp.facts.scenario import Document
 
 
 def passes_gateway(path: Document) -> bool:
-    """Does every flow that carries the scheme compared pass the base station?"""
+    """Returns whether every flow that carries the compared scheme passes the base station."""
     names = [link["name"] for link in path["link"]]
     station = names.index(path["base_station"])
     compared = [flow for flow in path["flow"] if "scheme" not in flow]
@@ -14,6 +14,6 @@ def passes_gateway(path: Document) -> bool:
 
 
 def wireless(path: Document) -> Document:
-    """The link in front of which the base station is."""
+    """Returns the link behind the base station."""
     link: Document = next(link for link in path["link"] if link["name"] == path["base_station"])
     return link

@@ -1,4 +1,4 @@
-"""Runs everything that an advice is made of, in the order in which a part of it is still worth something."""
+"""Runs everything that an advice needs, in an order that keeps partial results useful."""
 
 from __future__ import annotations
 
@@ -27,32 +27,34 @@ from airtcp.running.cost import MOST_S, PACKET_BITS, CostError, bound_bps, expec
 Traffic = Literal["bulk", "web"]
 
 PILOT_EVENTS = 10_000_000
-"""What the first run may cost."""
+"""Limit on the events of the first run."""
 LEAST_WINDOW_BYTES = 65_536
 WEB_BYTES = 100_000
-"""A page's larger parts; their sizes are exponential."""
+"""Mean size of a page's larger parts; sizes are exponential."""
 WEB_LOAD = 0.3
-"""Of what the link can carry: transfers seldom meet."""
+"""Share of the link's capacity that web traffic offers, so that transfers rarely overlap."""
 RANKING, BESIDE, AROUND = 0.45, 0.15, 0.4
-"""Shares of the events that each part may cost."""
+"""Shares of the events that each part may use."""
 ENDS = 0.1
-"""The same beside them: for a measured loss."""
+"""Additional share, for the ends of a measured loss interval."""
 READ_OTHERWISE = 0.2
-"""The same, twice, beside them: where a measurement can be read in several ways."""
+"""Additional share, used twice, for other readings of a measurement."""
 
 MOST_EVENINGS = 3
 PILOT_S = 1.0
 SHORTEST_RTTS = 50
 TOO_COSTLY = 4
-"""Times the events that a part may cost: runs get shorter than `SHORTEST_S`, or a part is left out."""
+"""If a part would exceed its events this many times, runs get shorter than `SHORTEST_S` or the part is left
+out."""
 
 WORTH_SHORTENING = 0.5
-"""Of a run's duration: one that is shortened by less saves too little for what it says less surely."""
+"""A run is shortened only to less than this share of its duration; otherwise the loss of precision outweighs
+the saving."""
 
 
 @dataclass(frozen=True)
 class Question:
-    """What is asked."""
+    """The question to answer."""
 
     scenario: Scenario
     controlled: frozenset[Place]
@@ -60,18 +62,18 @@ class Question:
     traffic: Traffic | None
     effort: Effort
     keep_duration: bool
-    """Never shorten the runs, however much they cost."""
+    """Never shorten runs, whatever they cost."""
     rate_unknown: bool
     own: tuple[str, ...] = ()
-    """Names of congestion controls of the asker's own."""
+    """Names of the asker's own congestion controls."""
     readings: tuple[Reading, ...] = ()
-    """What else the measurement can mean than the scenario says."""
+    """Other possible meanings of the measurement."""
     loss_between: tuple[float, float] | None = None
-    """Between which shares the measured loss lies."""
+    """Interval of the measured loss."""
 
 
 class Inquiry:
-    """All runs of one question. After `run`, or when that was interrupted, what it has found is there."""
+    """All runs of one question. The results are available after `run`, even if it was interrupted."""
 
     def __init__(self, question: Question, bench: Bench) -> None:
         self.question = question
@@ -83,9 +85,9 @@ class Inquiry:
         self.beside = Beside()
         self.around: Around | None = None
         self.read: dict[Reading, Race] = {}
-        """The candidates where the measurement is read otherwise."""
+        """Races under other readings of the measurement."""
         self.ends: list[Race] = []
-        """What is there now and what is recommended, at either end of what the loss may be."""
+        """The current and the recommended scheme at either end of the loss interval."""
         self.packets_per_s = 0.0
         self.shortest_s = SHORTEST_S
         self._around_is_dear = False
@@ -102,21 +104,21 @@ class Inquiry:
         self._run_around()
 
     def _pilot(self) -> Run:
-        """One run of what is there now, which tells what the path carries and what runs cost.
+        """Runs the current scheme once, to learn what the path carries and what runs cost.
 
-        Raises CostError where even the least of it would take too long.
+        Raises CostError if even the cheapest inquiry would take too long.
         """
         runs: list[Run] = []
         cost = run_events(self.scenario, bound_bps(self.scenario))
         share = PILOT_EVENTS / cost if cost else 1.0
-        # Without a word of the asker's, no run is longer than can be paid.
+        # Unless the asker insists, no run is longer than the effort allows.
         short = shortened(self.scenario, share, PILOT_S) if share < 1 else self.scenario
         bulk = with_traffic(short, {"kind": "unlimited"})
         self.bench.run({None: Trial(bulk, [self.now], 1)}, lambda _, __, run: runs.append(run))
         return runs[0]
 
     def _prepare(self, pilot: Run) -> None:
-        """The scenario that is run: its traffic, and a duration that the effort can pay."""
+        """Prepares the scenario to run: its traffic, and a duration within the effort."""
         question = self.question
         self.packets_per_s = pilot["bound_bps"] / PACKET_BITS
         if question.traffic:
@@ -151,12 +153,12 @@ class Inquiry:
 
     @property
     def _controlled(self) -> frozenset[Place]:
-        """Without the gateway where some flow does not pass it: a machine there could not serve that."""
+        """The places under control, without the gateway if some flow does not pass it."""
         controlled = self.question.controlled
         return controlled if passes_gateway(self.path) else controlled - {"gateway"}
 
     def notes(self) -> Iterator[str]:
-        """What the reader should know of how this was found."""
+        """Yields notes on how the answer was found."""
         if self._controlled != self.question.controlled:
             yield "Not every flow passes the gateway, so nothing was tried there."
         if self._around_is_dear:
@@ -169,14 +171,14 @@ class Inquiry:
     def _rank(self, pilot: Run) -> None:
         effort, races = self.question.effort, {None: self.race}
         screen(races, self._first(pilot), effort.screening, self.bench)
-        # What can be had comes first: of the rest it is enough to know whether it is better.
+        # Deployable candidates come first; of the others only whether they are better matters.
         self._decide(Race.open_deployable)
         screen(races, second_round(self.question.now, self.race.ranked), effort.screening, self.bench)
         self._decide(Race.open_deployable)
         self._decide(Race.open)
 
     def _decide(self, undecided: Callable[[Race], list[Candidate]]) -> None:
-        """With a third of what the ranking may cost."""
+        """Decides with a third of the ranking's events."""
         effort = self.question.effort
         until = self.bench.events + round(RANKING / 3 * effort.events)
         decide({None: self.race}, undecided, effort.screening, effort.most, self.bench, until)
@@ -190,7 +192,8 @@ class Inquiry:
         self.beside.run(self._affordable(share), chosen, effort.beside, self.bench)
 
     def _even_out(self) -> None:
-        """What the answer names runs all seeds that what is there now has, until that names nothing else."""
+        """Runs all seeds of the current scheme for each candidate that the answer names, until the names are
+        stable."""
         for _ in range(MOST_EVENINGS):
             chosen = choose(self.race, self.beside)
             names = chosen.named if chosen else ()
@@ -199,7 +202,8 @@ class Inquiry:
                 return
 
     def _run_ends(self) -> None:
-        """Gains follow the loss, which is known no better than it was measured."""
+        """Runs the ends of the loss interval: gains follow the loss, known only as precisely as it was
+        measured."""
         chosen, between = choose(self.race, self.beside), self.question.loss_between
         if between is None or chosen is None or chosen.keep_now:
             return
@@ -213,7 +217,8 @@ class Inquiry:
             self.ends.append(race)
 
     def _read_otherwise(self) -> None:
-        """All that can be had, anew: what is behind on one reading may be best on another."""
+        """Races all deployable candidates again: one that is behind under one reading may be best under
+        another."""
         effort, readings = self.question.effort, self.question.readings
         if not readings:
             return
@@ -235,7 +240,7 @@ class Inquiry:
         budget = AROUND * effort.events
         until = self.bench.events + round(budget)
         runs = len(grid.points()) * effort.around
-        # Half for all of them, half to decide what is open then.
+        # Half of the events run all of them; the other half decides what is then open.
         must = [self.now, use, *self._best_otherwise()]
         tried, share = affordable(wanted, must, self._events(), budget / 2, runs)
         if share < self.shortest_s / self.scenario.duration_s / TOO_COSTLY:
@@ -252,7 +257,7 @@ class Inquiry:
         decide(races, lambda race: race.open_between(use), effort.around, effort.most, self.bench, until)
 
     def _best_otherwise(self) -> list[Candidate]:
-        """What would be used if the measurement were read otherwise: around the path it may be best, too."""
+        """Returns what other readings would recommend: near the path it may be best too."""
         chosen = [choose(race, Beside()) for race in self.read.values()]
         names = {found.use for found in chosen if found}
         return [candidate for candidate in self.race.candidates if candidate.name in names]
@@ -269,7 +274,7 @@ class Inquiry:
 
 
 def _entered_by_seed(scenario: Scenario) -> Scenario:
-    """Where a recording is replayed, all seeds would be the same run."""
+    """Makes each seed enter a recording elsewhere; otherwise all seeds would give the same run."""
     return scenario.vary(enter_recordings="by-seed") if is_recorded(document(scenario)) else scenario
 
 
@@ -278,7 +283,8 @@ def least_rtt_s(run: Run) -> float:
 
 
 def shortened(scenario: Scenario, share: float, shortest_s: float) -> Scenario:
-    """Runs of a share of its duration, from a second on in whole ones, and `shortest_s` with all flows."""
+    """Returns the scenario with a share of its duration: whole seconds from one up, at least `shortest_s`
+    with all flows."""
     path = document(scenario)
     wanted_s = share * scenario.duration_s
     wanted_s = round(wanted_s) if wanted_s > 1 else round(wanted_s, 2)
@@ -296,13 +302,13 @@ def _last_start_s(path: Document) -> float:
 
 
 def with_traffic(scenario: Scenario, kind: dict[str, Any]) -> Scenario:
-    """Every measured flow carries this."""
+    """Gives every measured flow this traffic."""
     flows = [{**flow, "traffic": kind} if flow["measure"] else flow for flow in document(scenario)["flow"]]
     return scenario.vary({"flow": flows})
 
 
 def traffic(wanted: Traffic, pilot: Run) -> dict[str, Any]:
-    """What the measured flows carry, on a path that carries what the pilot says."""
+    """Returns the traffic of the measured flows, on a path with the pilot's goodput."""
     if wanted == "bulk":
         return {"kind": "unlimited"}
     interval_s = 8 * WEB_BYTES / (WEB_LOAD * max(pilot["bound_bps"], 1.0))

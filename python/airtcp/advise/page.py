@@ -1,4 +1,4 @@
-"""The answer as a page."""
+"""The answer as an HTML page."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ from airtcp.showing.report import (
 from airtcp.showing.report import Table as PageTable
 
 MOST_ROWS = 12
-"""Candidates that are drawn: more than a reader would tell apart."""
+"""Candidates drawn: a reader could not tell more apart."""
 
 
 def advice_page(advice: Advice) -> Page:
-    """Raises ValueError where nothing has run."""
+    """Builds the page. Raises ValueError if nothing has run."""
     if not advice.rows:
         raise ValueError("there is nothing to report: no run is finished")
     drawn = _drawn(advice)
@@ -198,14 +198,14 @@ def _bar(row: Row, value: Estimate, strong: bool) -> Bars:
 
 
 def _drawn(advice: Advice) -> list[Row]:
-    """The best, what is there now, and what is spoken of."""
+    """Returns the best, the current scheme, and those that the text names."""
     found = advice.recommendation
     spoken = {advice.now} | ({found.use, found.gentler, found.swifter} if found else set())
     return [row for place, row in enumerate(advice.rows) if place < MOST_ROWS or row.name in spoken]
 
 
 def _schemes(advice: Advice, drawn: Sequence[Row]) -> list[str]:
-    """What is recommended and what is there now come first: their colours are the clearest."""
+    """Returns the schemes with the recommended and the current one first: they get the clearest colours."""
     use = [advice.recommendation.use] if advice.recommendation else []
     best = [cell.best for cell in advice.around]
     return list(dict.fromkeys([*use, advice.now, *(row.name for row in drawn), *best]))

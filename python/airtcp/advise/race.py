@@ -1,4 +1,4 @@
-"""Which candidate is best on a path: few seeds for all, more for those that are not decided."""
+"""Finds the best candidate on a path: few seeds for all, more for those undecided."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ K = TypeVar("K", bound=Hashable)
 
 @dataclass(frozen=True)
 class Effort:
-    """How much is run. What it depends on is in the results: events, not time."""
+    """How much to run. It depends only on the results (events), not on time."""
 
     screening: int
     """Seeds that every candidate runs."""
     most: int
-    """Seeds that a contender runs at most."""
+    """Most seeds that a contender runs."""
     beside: int
-    """Seeds of each that runs beside a competitor."""
+    """Seeds of each candidate that runs beside a competitor."""
     around: int
-    """Seeds of each point around the path, to begin with."""
+    """Initial seeds at each point around the path."""
     events: int
-    """Of the engine, for all of it: a core does some three million a second."""
+    """Limit on the engine's events in total; a core processes some three million a second."""
 
 
 FULL = Effort(screening=4, most=24, beside=6, around=4, events=200_000_000)
@@ -43,7 +43,7 @@ QUICK = Effort(screening=3, most=3, beside=3, around=2, events=20_000_000)
 
 @dataclass
 class Race:
-    """What has been run on one path."""
+    """The runs on one path."""
 
     scenario: Scenario
     now: Candidate
@@ -60,33 +60,36 @@ class Race:
 
     @property
     def ranked(self) -> list[Candidate]:
-        """Those that have run, from best to worst."""
+        """The candidates that have run, from best to worst."""
         return [self.named(standing.name) for standing in self.standings()]
 
     def named(self, name: str) -> Candidate:
-        """The candidate of that name, which has to be one."""
+        """Returns the candidate of that name, which must exist."""
         return next(candidate for candidate in self.candidates if candidate.name == name)
 
     def standings(self, among: Sequence[Candidate] | None = None) -> list[Standing]:
-        """From best to worst, of all or of some; empty where what is there now has not run."""
+        """Returns standings from best to worst, of all or of some; empty if the current scheme has not
+        run."""
         if self.now.name not in self.runs:
             return []
         names = {c.name for c in self.has_run if among is None or c in among}
-        # In the order of the candidates, whatever the order in which they ran.
+        # In the order of the candidates, not of their runs.
         runs = {c.name: self.runs[c.name] for c in self.candidates if c.name in names}
         means = {name: self.mean(name, self.goal.of) or 0.0 for name in runs}
         return standings(runs, means, self.goal)
 
     def mean(self, name: str, of: Callable[[Run], float | None]) -> float | None:
-        """Of one that has run, for all seeds that what is there now has run; None without a value."""
+        """Returns the mean over the candidate's seeds, scaled to all seeds of the current scheme; None
+        without a value."""
         found = [value for run in self.runs[name] if (value := of(run)) is not None]
         return fmean(found) * self.to_all_seeds(name, of) if found else None
 
     def to_all_seeds(self, name: str, of: Callable[[Run], float | None]) -> float:
-        """What the mean over its seeds is multiplied by, to stand for all that what is there now has run.
+        """Returns the factor that scales the mean over its seeds to all seeds of the current scheme.
 
-        Of a recording, seeds are different places, and those of some are not luckier: it is what the one in
-        use has on all of them over what it has on those of both. Elsewhere only chance differs: it is 1.
+        In a recording, seeds are different places, some easier than others: the factor is the current
+        scheme's mean on all its seeds, over its mean on the common ones. Elsewhere seeds differ only by
+        chance, and the factor is 1.
         """
         if not self._is_recorded:
             return 1.0
@@ -100,22 +103,22 @@ class Race:
         return is_recorded(document(self.scenario))
 
     def gap(self, best: Candidate, other: Candidate, confidence: float = SURE) -> Estimate:
-        """How much worse `other` does than `best`."""
+        """Returns how much worse `other` does than `best`."""
         return gap(self.runs[best.name], self.runs[other.name], self.goal, confidence)
 
     def screening(self, candidates: Sequence[Candidate], seeds: int) -> list[Trial]:
-        """What runs those that are not in the race yet."""
+        """Returns trials for the candidates that have not run yet."""
         known = {candidate.name for candidate in self.candidates}
         new = [candidate for candidate in candidates if candidate.name not in known]
         self.candidates += new
         return [Trial(self.scenario, new, seeds)] if new else []
 
     def open(self) -> list[Candidate]:
-        """The best, what is there now, and all that might be as good; empty where that is decided."""
+        """Returns the best, the current scheme, and all that might be as good; empty once decided."""
         return self._open(self.ranked)
 
     def open_deployable(self) -> list[Candidate]:
-        """The same among those that can be had."""
+        """Like `open`, among deployable candidates only."""
         return self._open([c for c in self.ranked if c.deployable or c == self.now])
 
     def _open(self, ranked: Sequence[Candidate]) -> list[Candidate]:
@@ -124,7 +127,7 @@ class Race:
         return list(dict.fromkeys([best, self.now, *undecided])) if undecided else []
 
     def open_between(self, chosen: Candidate) -> list[Candidate]:
-        """The best, what is there now and the chosen one, unless it is decided how those stand."""
+        """Returns the best, the current and the chosen candidate, unless their order is decided."""
         best = self.ranked[0]
         undecided = [c for c in (self.now, chosen) if c != best and not _decided(self.gap(best, c))]
         return list(dict.fromkeys([best, self.now, chosen])) if undecided else []
@@ -133,7 +136,7 @@ class Race:
         self.runs.setdefault(name, []).append(run)
 
     def lacking(self, candidates: Sequence[Candidate], seeds: int) -> list[Trial]:
-        """What brings them up to as many seeds."""
+        """Returns trials that bring the candidates up to `seeds`."""
 
         def done(candidate: Candidate) -> int:
             return len(self.runs[candidate.name])
@@ -145,7 +148,7 @@ class Race:
 
 
 def screen(races: Mapping[K, Race], candidates: Sequence[Candidate], seeds: int, bench: Bench) -> None:
-    """Runs candidates on paths where they have not run."""
+    """Runs candidates on the paths where they have not run yet."""
     _run(races, {key: race.screening(candidates, seeds) for key, race in races.items()}, bench)
 
 
@@ -157,7 +160,7 @@ def decide(
     bench: Bench,
     until: int,
 ) -> None:
-    """More seeds for those that `undecided` names, from `first` to `most`, until `until` events are spent."""
+    """Runs more seeds of what `undecided` names, from `first` to `most`, until `until` events are spent."""
     seeds = first
     while bench.events < until:
         trials = {key: race.lacking(undecided(race), seeds) for key, race in races.items()}
@@ -170,7 +173,7 @@ def decide(
 
 
 def run_lacking(races: Mapping[K, Race], candidates: Sequence[Candidate], seeds: int, bench: Bench) -> bool:
-    """Brings candidates up to so many seeds; answers whether any lacked some."""
+    """Brings candidates up to `seeds`; returns whether any lacked some."""
     trials = {key: race.lacking(candidates, seeds) for key, race in races.items()}
     _run(races, trials, bench)
     return any(trials.values())

@@ -1,4 +1,4 @@
-"""In which range of each property of the path the answer stays the same, in sentences."""
+"""Puts into sentences over which range of each path property the answer holds."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from airtcp.facts.numbers import milliseconds
 
 Axis = Literal["loss", "delay_factor", "rate_factor", "burst_packets"]
 Kind = Literal["same", "now", "open", "other"]
-"""The recommended one stays best; what is there now is as good; that is open; another one is better."""
+"""The recommended scheme stays best; the current one is as good; undecided; another one is better."""
 RATE = "Rate"
 AXES: tuple[Axis, ...] = get_args(Axis)
-"""What a cell says of its path."""
+"""The fields of a cell that describe its path."""
 MOST_PLACES = 3
-"""Places of the map that are named where another scheme is better."""
+"""Limit on the places of the map named where another scheme is better."""
 
 
 @dataclass(frozen=True)
 class Line:
-    """The cells along one property, in order; the path itself is among them."""
+    """The cells along one property, in order, including the path itself."""
 
     title: str
     label: Callable[[Cell], str]
@@ -31,12 +31,13 @@ class Line:
 
 
 def ranges(advice: Advice) -> list[str]:
-    """A sentence for each property that was varied, but for an assumed rate: that is said first."""
+    """Returns a sentence for each varied property except an assumed rate, which is reported first."""
     return [_sentence(line, advice) for line in lines(advice) if len(line.cells) > 1 and line.title != RATE]
 
 
 def elsewhere(advice: Advice) -> str | None:
-    """Where another scheme is better though neither loss nor delay alone makes it so; None if nowhere."""
+    """Says where another scheme is better although neither loss nor delay alone makes it so; None if
+    nowhere."""
     own, *others = advice.around
     both = [cell for cell in others if cell.loss != own.loss and cell.delay_factor != own.delay_factor]
     better = [cell for cell in both if kind(cell, advice) == "other"]
@@ -49,7 +50,7 @@ def elsewhere(advice: Advice) -> str | None:
 
 
 def rate_range(advice: Advice) -> str | None:
-    """The same of the rate; None where it was not varied."""
+    """Like `ranges`, for the rate alone; None if it was not varied."""
     told = (_sentence(line, advice) for line in lines(advice) if len(line.cells) > 1 and line.title == RATE)
     return next(told, None)
 
@@ -72,19 +73,19 @@ def _rtt(cell: Cell, advice: Advice) -> str:
 
 
 def along(cells: Sequence[Cell], axis: Axis) -> list[Cell]:
-    """Those that differ from the path itself, which is the first, in nothing else."""
+    """Returns the cells that differ from the path itself (the first cell) only in `axis`."""
     others = [name for name in AXES if name != axis]
     same = [cell for cell in cells if all(getattr(cell, name) == getattr(cells[0], name) for name in others)]
     return sorted(same, key=lambda cell: float(getattr(cell, axis)))
 
 
 def plane(cells: Sequence[Cell]) -> tuple[list[float], list[float], dict[tuple[float, float], Cell]]:
-    """The map: its losses, its factors of delay, and the cells by factor and loss."""
+    """Returns the map: its losses, its delay factors, and the cells by factor and loss."""
     own = cells[0]
     same = [c for c in cells if (c.rate_factor, c.burst_packets) == (own.rate_factor, own.burst_packets)]
     by_place = {(cell.delay_factor, cell.loss): cell for cell in same}
     factors, losses = sorted({f for f, _ in by_place}), sorted({loss for _, loss in by_place})
-    # Interrupted, it may have holes: then only full rows are a map.
+    # After an interruption some cells may be missing; only complete rows form a map.
     whole = [f for f in factors if all((f, loss) in by_place for loss in losses)]
     return losses, whole, by_place
 
@@ -94,7 +95,7 @@ def percent_lost(share: float) -> str:
 
 
 def kind(cell: Cell, advice: Advice) -> Kind:
-    """What holds there, seen from the recommendation."""
+    """Returns what holds in this cell, relative to the recommendation."""
     assert advice.recommendation is not None
     if cell.now_behind is None or is_as_good(cell.now_behind):
         return "now"
@@ -104,7 +105,7 @@ def kind(cell: Cell, advice: Advice) -> Kind:
 
 
 def state(cell: Cell, advice: Advice) -> str:
-    """The same in words."""
+    """Puts `kind` into words."""
     assert advice.recommendation is not None
     use = advice.recommendation.use
     match kind(cell, advice):

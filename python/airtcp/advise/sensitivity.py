@@ -1,4 +1,4 @@
-"""What is tried around the path, as far as it can be paid for."""
+"""Selects what to try around the path within the budget."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from airtcp.advise.race import Race
 from airtcp.advise.surroundings import Grid, Point
 
 LEAST = 4
-"""Candidates that are tried around the path, however much a run costs."""
+"""Candidates tried around the path, whatever a run costs."""
 SHORTEST_S = 10.0
 
 
 @dataclass
 class Around:
-    """What has been run around the path."""
+    """The runs around the path."""
 
     grid: Grid
     races: dict[Point, Race] = field(default_factory=dict)
@@ -29,10 +29,10 @@ def affordable(
     budget: float,
     runs: int,
 ) -> tuple[list[Candidate], float]:
-    """Those that `budget` can pay, and the share of the duration that it leaves them.
+    """Returns the candidates that `budget` allows, and the share of the duration that it leaves them.
 
-    `must`, then the best, as many as it allows, at least `LEAST`. `events` are those of a run by name, `runs`
-    how many each would run.
+    First `must`, then the best, at least `LEAST` in all. `events` gives the events per run by name, `runs`
+    the runs of each candidate.
     """
     wanted = list(dict.fromkeys([*must, *ranked]))
     chosen: list[Candidate] = []

@@ -1,4 +1,4 @@
-"""Who is best, who is statistically tied with the best, and who is behind."""
+"""Determines the best scheme, its statistical ties, and those behind."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from airtcp.facts.summary import Objective, paired_values
 
 Place = Literal["best", "tied", "behind"]
 MARGIN = 0.02
-"""What is behind by less is as good: nobody would deploy anything for two percent."""
+"""A scheme behind by less counts as good: nobody would deploy anything for two percent."""
 SURE = 0.99
-"""The confidence with which a scheme is given up early: there are many looks at many schemes."""
+"""Confidence needed to drop a scheme early: many schemes are examined many times."""
 
 
 @dataclass(frozen=True)
 class Standing:
-    """Where one scheme stands."""
+    """The standing of one scheme."""
 
     name: str
     place: Place
@@ -31,7 +31,8 @@ class Standing:
 def standings(
     runs: Mapping[str, Sequence[Run]], means: Mapping[str, float], goal: Objective
 ) -> list[Standing]:
-    """From best to worst by their `means`; equals keep their order. Gaps are those on common seeds."""
+    """Ranks schemes from best to worst by their `means`; ties keep their order. Gaps are those on common
+    seeds."""
     sign = -1 if goal.higher_is_better else 1
     best, *others = sorted(runs, key=lambda name: sign * means[name])
     gaps = {name: gap(runs[best], runs[name], goal) for name in others}
@@ -44,7 +45,7 @@ def standings(
 def gap(
     best: Sequence[Run], other: Sequence[Run], goal: Objective, confidence: float = CONFIDENCE
 ) -> Estimate:
-    """How much worse `other` does than `best`, seed by seed, as a share of what `best` reaches."""
+    """Returns how much worse `other` does than `best`, seed by seed, as a share of what `best` reaches."""
     values, others = paired_values(best, other, goal)
     sign = 1 if goal.higher_is_better else -1
     base = fmean(values) if values else 0.0
@@ -53,10 +54,10 @@ def gap(
 
 
 def is_behind(found: Estimate) -> bool:
-    """Is it sure that it is more than the margin?"""
+    """Returns whether the gap surely exceeds the margin."""
     return found.low is not None and found.low > MARGIN
 
 
 def is_as_good(found: Estimate) -> bool:
-    """Is it sure that it is less?"""
+    """Returns whether the gap is surely below the margin."""
     return found.high is not None and found.high < MARGIN

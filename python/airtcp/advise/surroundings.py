@@ -1,4 +1,4 @@
-"""Paths like the one that was measured, but for one or two things: what the answer is tried on."""
+"""Paths that differ from the measured one in one or two properties, to test the answer on."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ Axis = Literal["loss", "delay", "rate", "bursts"]
 
 LOSS_FACTORS = (0.25, 0.5, 1.0, 2.0, 4.0)
 LOSS_IF_NONE = (0.0, 0.001, 0.003, 0.01, 0.03)
-"""What a path without loss is tried with: what a measurement can overlook, up to what nobody would."""
+"""Losses to try on a path without loss: from what a measurement may overlook to what nobody would."""
 DELAY_FACTORS = (0.5, 1.0, 2.0)
 RATE_FACTORS = (0.25, 0.5, 1.0, 2.0, 4.0)
-"""Where the rate is not known."""
+"""Factors to try if the rate is unknown."""
 BURST_PACKETS = (1.0, 4.0, 16.0)
-"""Mean length of a run of losses."""
+"""Mean lengths of loss runs to try."""
 FULL_PACKET_BITS = 8 * 1500
 
 
 @dataclass(frozen=True)
 class Point:
-    """One path. `loss` is the share of full packet loss of the link; None: as on the path itself."""
+    """One path. `loss` is the link's share of lost full packets; None for the path's own."""
 
     loss: float | None = None
     delay_factor: float = 1.0
@@ -43,25 +43,25 @@ class Grid:
     """All points, by axis."""
 
     losses: tuple[float, ...]
-    """Of the map, in order; the path's own is among them."""
+    """Losses of the map in ascending order, including the path's own."""
     own_loss: float
     delays: tuple[float, ...]
     rates: tuple[float, ...]
-    """Empty where the rate is known."""
+    """Empty if the rate is known."""
     bursts: tuple[float, ...]
-    """Empty where nothing is lost."""
+    """Empty if nothing is lost."""
     own_burst: float
 
     def map(self) -> list[Point]:
         return [self._at(loss, delay) for delay in self.delays for loss in self.losses]
 
     def points(self) -> list[Point]:
-        """The path itself first, each once."""
+        """Returns all points once, the path itself first."""
         lines = [self.along(axis) for axis in ("rate", "bursts")]
         return list(dict.fromkeys([Point(), *self.map(), *(point for line in lines for point in line)]))
 
     def along(self, axis: Axis) -> list[Point]:
-        """The points on which only this differs, in order, the path itself among them."""
+        """Returns the points along this axis in order, including the path itself."""
         match axis:
             case "loss":
                 return [self._at(loss, 1.0) for loss in self.losses]
@@ -83,7 +83,8 @@ class Grid:
 
 
 def grid(path: Document, *, rate_unknown: bool, packets_per_s: float) -> Grid:
-    """`packets_per_s`: what the link carries when it is busy, by which runs of losses in time are packets."""
+    """Builds the grid. `packets_per_s` is the busy link's packet rate, which turns loss times into
+    packets."""
     link = wireless(path)
     own = loss_of(link)
     losses = tuple(min(factor * own, 0.5) for factor in LOSS_FACTORS) if own else LOSS_IF_NONE
@@ -98,32 +99,32 @@ def grid(path: Document, *, rate_unknown: bool, packets_per_s: float) -> Grid:
 
 
 def loss_of(side: Document) -> float:
-    """The share of full packets that one direction of a link loses at random."""
+    """Returns the random loss of one direction of a link, as a share of full packets."""
     loss = side["loss"]
     kept: float = (1 - loss["packet"]) * (1 - loss["ber"]) ** FULL_PACKET_BITS
     return 1 - kept * (1 - _burst_loss(loss.get("burst")))
 
 
 def burst_of(side: Document, packets_per_s: float) -> float:
-    """The mean length of a run of losses in packets."""
+    """Returns the mean length of a loss run in packets."""
     burst = side["loss"].get("burst")
     if burst is None or not _burst_loss(burst):
         return 1.0
-    # A run goes on while the state stays bad and the next packet is lost, too.
+    # A run continues while the state stays bad and the next packet is lost too.
     length: float = 1 / (1 - (1 - burst["to_good"]) * burst["bad_loss"])
     if "interval" in burst:
-        # The state changes in time: with it, the packets of all that time are lost.
+        # The state changes in time: all packets of a bad interval are lost together.
         length *= max(1.0, packets_per_s * time_in_seconds(burst["interval"]))
     return length
 
 
 def base_rtt_s(path: Document) -> float:
-    """Round-trip propagation over all links, without what varies."""
+    """Returns the round-trip propagation delay over all links, without variation."""
     return sum(time_in_seconds(side["delay"]) for link in path["link"] for side in _sides(link))
 
 
 def with_latency(path: Document, rtt_s: float) -> Document:
-    """With a delay where a log's latency stands for it: its share of the least round trip, `rtt_s`."""
+    """Adds a delay where a log's latency stands for it: its share of the lowest RTT, `rtt_s`."""
     found = deepcopy(path)
     sides = [side for link in found["link"] for side in _sides(link)]
     without = [side for side in sides if "delay" not in side]
@@ -134,7 +135,7 @@ def with_latency(path: Document, rtt_s: float) -> Document:
 
 
 def changes(point: Point, path: Document) -> dict[str, object]:
-    """The keys of the scenario that make the point of the path."""
+    """Returns the scenario keys that turn the path into the point."""
     found: dict[str, object] = {}
     link = wireless(path)
     if point.loss is not None or point.burst_packets is not None:
@@ -144,7 +145,7 @@ def changes(point: Point, path: Document) -> dict[str, object]:
         for each in path["link"]:
             for side, prefix in _sides_of(each):
                 found[f"{prefix}.delay"] = _time(point.delay_factor * time_in_seconds(side["delay"]))
-                # A default queue would follow the delay; the link's buffer does not.
+                # A default queue would follow the delay, but the link's buffer does not.
                 found[f"{prefix}.queue"] = side["queue"]
     if point.rate_factor != 1.0:
         for side, prefix in _sides_of(link):
@@ -154,7 +155,7 @@ def changes(point: Point, path: Document) -> dict[str, object]:
 
 
 def _loss(point: Point, side: Document, own: float) -> Document:
-    """The direction's losses, scaled or rearranged."""
+    """Returns the direction's losses, scaled or rearranged."""
     loss: dict[str, Any] = deepcopy(side["loss"])
     if point.burst_packets is not None:
         return _in_bursts(loss, loss_of(side), point.burst_packets)
@@ -170,14 +171,14 @@ def _loss(point: Point, side: Document, own: float) -> Document:
 
 
 def _scale_burst(burst: Document, factor: float) -> None:
-    """So much more time in the bad state, in stays of the same length."""
+    """Spends `factor` times as long in the bad state, in stays of the same length."""
     bad = min(_share_bad(burst) * factor, 0.9)
     burst["to_bad"] = min(burst["to_good"] * bad / (1 - bad), 1.0)
     burst["good_loss"] = min(burst["good_loss"] * factor, 1.0)
 
 
 def _in_bursts(loss: Document, share: float, packets: float) -> Document:
-    """As many lost, in runs of this mean length."""
+    """Returns equal loss in runs of this mean length."""
     plain = {**loss, "ber": 0.0, "packet": 0.0}
     plain.pop("burst", None)
     if packets <= 1:
@@ -204,7 +205,7 @@ def _sides(link: Document) -> Sequence[Document]:
 
 
 def _sides_of(link: Document) -> Iterator[tuple[Document, str]]:
-    """Both directions, each with what stands before its keys."""
+    """Yields both directions, each with the prefix of its keys."""
     yield link, f"link.{link['name']}"
     yield link["reverse"], f"link.{link['name']}.reverse"
 

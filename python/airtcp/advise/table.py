@@ -1,4 +1,4 @@
-"""The candidates as a table that fits its terminal."""
+"""Prints the candidates as a table that fits the terminal."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ STAGE_WORDS = {
 
 @dataclass(frozen=True)
 class Column:
-    """One column; where room is short, the one with the highest `rank` goes first."""
+    """One column; if room is short, the one with the highest `rank` is dropped first."""
 
     title: str
     unit: str
@@ -58,7 +58,7 @@ def cells(rows: Sequence[Row], shown: Sequence[Column]) -> list[list[str]]:
 
 
 def parted(advice: Advice) -> tuple[list[Row], list[Row]]:
-    """The rows down to what is there now and those that the answer names, and the others."""
+    """Splits the rows: those down to the current scheme or named in the answer, and the others."""
     place = next((place for place, row in enumerate(advice.rows) if row.name == advice.now), -1)
     named = advice.recommendation.named if advice.recommendation else ()
     shown = [row for at, row in enumerate(advice.rows) if at <= place or row.name in named]
@@ -66,7 +66,7 @@ def parted(advice: Advice) -> tuple[list[Row], list[Row]]:
 
 
 def print_rows(console: Console, advice: Advice) -> None:
-    """Prints what is not worse than what is there now, as far as it fits, and names the rest."""
+    """Prints what is at least as good as the current scheme, as far as it fits, and names the rest."""
     shown, hidden = columns(advice), list[Column]()
     while len(shown) > 1 and not fits(console, _table(advice, shown)):
         widest_rank = max(shown, key=lambda column: column.rank)
@@ -83,7 +83,7 @@ def print_rows(console: Console, advice: Advice) -> None:
 
 
 def reached_by(advice: Advice, rows: Sequence[Row]) -> tuple[list[Estimate], str]:
-    """Goodput or completion time of each, and what its axis is called."""
+    """Returns goodput or completion time of each, and the axis label."""
     if advice.objective == "completion time":
         return [row.reached for row in rows], "completion time [s]"
     scale, unit = rate_scale([row.reached.mean for row in rows])

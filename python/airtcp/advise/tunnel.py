@@ -1,8 +1,8 @@
 """A tunnel between both ends that repairs what the wireless link loses, one way or both.
 
-What arrives damaged a tunnel never sees, so that its FEC is an erasure code over whole packets: of `DATA` of
-them and their parity any `DATA` suffice. Packets leave at once, so that the code costs rate; that what it
-repairs is late by a block is left out. ARQ repeats a packet after the round trip of the whole path.
+The tunnel never sees damaged packets, so its FEC is an erasure code over whole packets: any `DATA` packets of
+a block recover it. Packets leave at once, so the code costs rate; the extra delay of a repaired packet (up to
+a block) is ignored. ARQ resends a packet after the round trip of the whole path.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from airtcp.facts.scenario import Document
 DATA = 20
 MOST_PARITY = 20
 ENOUGH = 0.02
-"""Of what was lost: a code that leaves no more is strong enough."""
+"""Share of the losses that a sufficiently strong code may leave."""
 RETRIES = 3
 
 
 def tunnelled(path: Document, tunnel: Tunnel) -> Mapping[str, object]:
-    """The keys that make the path one with the tunnel."""
+    """Returns the keys that add the tunnel to the path."""
     kind, _, way = tunnel.partition("-")
     link = wireless(path)
     found: dict[str, object] = {}
@@ -32,13 +32,13 @@ def tunnelled(path: Document, tunnel: Tunnel) -> Mapping[str, object]:
         key = f"link.{link['name']}{prefix}"
         own = {f"{key}.{part}": side[part] for part in ("rate", "loss") if part in side}
         own[f"{key}.arq"] = side.get("arq", {"retries": 0})
-        # What is said of the way there would hold on the way back, too.
+        # Keys of the forward direction would apply to the reverse direction too.
         found |= own if way not in ("", name) else _repaired(path, side, key, kind)
     return found
 
 
 def is_worth_trying(path: Document, tunnel: Tunnel) -> bool:
-    """Is something lost that it repairs? Of FEC in bursts, or at no fixed rate, nothing is foretold."""
+    """Returns whether the tunnel may repair some loss. FEC is not modelled for bursts or varying rates."""
     link = wireless(path)
     sides = (link, link["reverse"])
     if not any(loss_of(side) for side in sides):
@@ -53,18 +53,18 @@ def _repaired(path: Document, side: Document, key: str, kind: str) -> dict[str, 
     parity = parity_for(loss)
     rate = rate_in_bps(side["rate"]) * DATA / (DATA + parity)
     in_bursts = "burst" in side["loss"]
-    # Bursts are taken for longer than the parity: nothing of them is repaired.
+    # Bursts are assumed longer than the parity, which then repairs none of them.
     left = side["loss"] if in_bursts else {**side["loss"], "ber": 0.0, "packet": left_over(loss, parity)}
     return {f"{key}.rate": f"{round(rate)}bit/s", f"{key}.loss": left}
 
 
 def parity_for(loss: float) -> int:
-    """Packets of parity, the fewest that are enough."""
+    """Returns the fewest parity packets that suffice."""
     return next((m for m in range(MOST_PARITY) if left_over(loss, m) <= ENOUGH * loss), MOST_PARITY)
 
 
 def left_over(loss: float, parity: int) -> float:
-    """The share of packets that stay lost, each being lost for itself: those of blocks beyond repair."""
+    """Returns the share of packets that stay lost, with independent losses: those in blocks beyond repair."""
     n = DATA + parity
     beyond = range(parity + 1, n + 1)
     return sum(lost / n * comb(n, lost) * loss**lost * (1 - loss) ** (n - lost) for lost in beyond)

@@ -14,12 +14,12 @@ from airtcp.facts.units import rate_scale
 from airtcp.facts.verdict import percent
 
 MUCH_DELAY = 1.3
-"""Round trips longer by this are a cost worth a word."""
+"""RTTs longer by this factor are a cost worth mentioning."""
 PLACES = {"sender": "the sender", "receiver": "the receiver", "gateway": "the gateway"}
 
 
 def paragraphs(advice: Advice) -> Iterator[Paragraph]:
-    """Everything that is to be said, the most important first."""
+    """Yields all paragraphs, the most important first."""
     if advice.interrupted:
         yield Paragraph("Interrupted", "Partial answer: based on what had run when it was stopped.")
     found = advice.recommendation
@@ -50,7 +50,7 @@ def paragraphs(advice: Advice) -> Iterator[Paragraph]:
 
 
 def _mind_first(advice: Advice) -> Iterator[str]:
-    """What stands in and may turn the answer round."""
+    """Yields the assumptions that may reverse the answer."""
     if advice.rate_assumed:
         yield _sentence(advice.rate_assumed)
         along_rate = rate_range(advice)
@@ -60,12 +60,12 @@ def _mind_first(advice: Advice) -> Iterator[str]:
 
 
 def agree(readings: Sequence[UnderReading]) -> bool:
-    """Is the answer that stands in best, or as good, however the measurement is read?"""
+    """Returns whether the assumed answer is best, or as good, under every reading."""
     return all(readings[0].use in each.as_good for each in readings)
 
 
 def _readings(advice: Advice) -> Iterator[str]:
-    """The answer for each."""
+    """Yields the answer under each reading."""
     if not advice.readings:
         return
     first = advice.readings[0]
@@ -108,7 +108,7 @@ def _what(advice: Advice, found: Recommendation, rows: dict[str, Row]) -> Iterat
 
 
 def _why_not_first(advice: Advice, found: Recommendation) -> str:
-    """Beside a table whose first row is another one."""
+    """Explains a table whose first row is not the recommended one."""
     first = advice.rows[0].name
     if first not in found.tied:
         return ""
@@ -128,7 +128,7 @@ def _nothing_better(advice: Advice, found: Recommendation) -> str:
 def _better(advice: Advice, gain: Estimate | None) -> str:
     if gain is None:
         return "better"
-    # Completion times that are shorter by a share are no gain "of +x %" in speed.
+    # A completion time that is shorter by x % is not a speed-up of x %.
     return f"{percent(gain)} {'more' if advice.objective == 'goodput' else 'less'}"
 
 
@@ -223,7 +223,7 @@ def _by_control(found: Recommendation, rows: dict[str, Row]) -> Iterator[str]:
 
 
 def reached(advice: Advice, row: Row) -> str:
-    """The objective in words: `9.32 Mbit/s`, or `1.24 s per transfer`."""
+    """Returns the objective in words: `9.32 Mbit/s`, or `1.24 s per transfer`."""
     return _reached_text(advice, row.reached)
 
 

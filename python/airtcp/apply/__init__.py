@@ -1,8 +1,8 @@
-"""Changes this host as advice says, checks that it holds, and undoes it.
+"""Changes this host as advice says, checks the result, and undoes it.
 
-`plan.py` makes steps of what is to be used (`parts.py` knows what each part of a scheme needs); each step
-knows how to look, do, check and undo (`steps/`). `journal.py` has on disk what was there, before it is
-changed; `applying.py` does the steps and undoes them.
+`plan.py` turns what is wanted into steps (`parts.py` knows what each part of a scheme needs); each step can
+look, do, check and undo (`steps/`). `journal.py` writes the previous state to disk before each change;
+`applying.py` does the steps and undoes them.
 """
 
 from airtcp.apply.applying import apply, check_nothing_is_applied, undo

@@ -15,7 +15,7 @@ Tell = Callable[[str], object]
 
 
 def apply(what: str, steps: Sequence[Step], host: Host, journal: Journal, tell: Tell) -> None:
-    """All of the steps, each checked at the end, or none. Raises ApplyError, KeyboardInterrupt."""
+    """Does all the steps, and checks each at the end, or none. Raises ApplyError, KeyboardInterrupt."""
     check_nothing_is_applied(journal)
     host = host.holding(journal.lock)
     now = datetime.now(UTC).isoformat(timespec="seconds")
@@ -37,9 +37,9 @@ def apply(what: str, steps: Sequence[Step], host: Host, journal: Journal, tell: 
 
 
 def undo(host: Host, journal: Journal, tell: Tell) -> list[str]:
-    """All that the journal has, the last step first; answers what is left, and why.
+    """Undoes all steps in the journal, the last first; returns what remains, and why.
 
-    What is undone is crossed out, so that one can ask again. Raises ApplyError where something could not be.
+    Undone steps are marked, so that a second call continues. Raises ApplyError if a step could not be undone.
     """
     host = host.holding(journal.lock)
     _check_network(host, journal)
@@ -65,7 +65,7 @@ def undo(host: Host, journal: Journal, tell: Tell) -> list[str]:
 
 
 def check_nothing_is_applied(journal: Journal) -> None:
-    """One thing at a time: else undo would not know what was there first. Raises ApplyError."""
+    """Refuses a second scheme: undo would not know the original state. Raises ApplyError."""
     found = journal.applied
     if found is None:
         return
@@ -80,7 +80,7 @@ def _taken_back(host: Host, journal: Journal, tell: Tell) -> str:
 
 
 def _check_network(host: Host, journal: Journal) -> None:
-    """Sysctls, queues and filters are a network namespace's. Raises ApplyError."""
+    """Refuses another network namespace, which has its own sysctls, queues and filters. Raises ApplyError."""
     found = journal.applied
     if found and found.boot == host.boot and found.network != host.network:
         raise ApplyError(

@@ -4,4 +4,4 @@ from __future__ import annotations
 
 
 class ApplyError(Exception):
-    """Says what is the matter and how to cure it. Nothing is left half done where it is raised."""
+    """Says what is wrong and how to cure it. Nothing is left half done when it is raised."""

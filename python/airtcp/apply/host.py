@@ -1,4 +1,4 @@
-"""The host that is changed: its files, its sysctls, and the programs that change it."""
+"""The host to change: its files, its sysctls, and the programs that change it."""
 
 from __future__ import annotations
 
@@ -11,30 +11,30 @@ from pathlib import Path
 from airtcp.apply.errors import ApplyError
 
 PATIENCE_S = 60.0
-"""Far more than any of the programs needs."""
+"""Far longer than any of the programs needs."""
 PLACES = ("/usr/sbin", "/sbin", "/usr/bin", "/bin")
-"""Where tools are that a user's PATH may lack."""
+"""Directories of system tools that a user's PATH may lack."""
 
 
 @dataclass(frozen=True)
 class Host:
-    """`root` is where its files begin: a test has a folder of its own there."""
+    """`root` is the base of its files, so that a test can use a folder of its own."""
 
     root: Path = Path("/")
     airtcpd: Path | None = None
     lock: int | None = None
-    """A locked file that each program inherits: whoever waits for the lock waits for the program, too."""
+    """A locked file that each program inherits: a wait for the lock is a wait for the program too."""
 
     def holding(self, lock: int) -> Host:
-        """The same host, for those who hold this lock."""
+        """Returns this host for the holder of this lock."""
         return replace(self, lock=lock)
 
     def path(self, absolute: str) -> Path:
-        """Where that file of the host is."""
+        """Returns the path of a file of the host."""
         return self.root / absolute.lstrip("/")
 
     def sysctl(self, key: str) -> str | None:
-        """Its value, with single blanks; None where the kernel has no such key."""
+        """Returns the value, with single spaces; None if the kernel has no such key."""
         try:
             return " ".join(self._sysctl_file(key).read_text().split())
         except OSError:
@@ -48,14 +48,14 @@ class Host:
             raise ApplyError(f"sysctl -w {key}={value}: {error.strerror}") from error
 
     def find(self, program: str) -> str | None:
-        """The path of a program."""
+        """Returns the path of a program."""
         if program == "airtcpd":
             return str(self.airtcpd) if self.airtcpd else None
         places = os.pathsep.join([os.environ.get("PATH", os.defpath), *PLACES])
         return shutil.which(program, path=places)
 
     def run(self, program: str, *arguments: str) -> str:
-        """What it prints. Raises ApplyError with what it complains of."""
+        """Returns the program's output. Raises ApplyError with its error message."""
         path = self.find(program)
         if path is None:
             raise ApplyError(f"{program} is not installed on this host: install it first")
@@ -78,12 +78,12 @@ class Host:
 
     @property
     def network(self) -> str:
-        """The network namespace, by the name that the kernel gives it."""
+        """The kernel's identifier of the network namespace."""
         return str(Path("/proc/self/ns/net").readlink())
 
     @property
     def boot(self) -> str:
-        """Another one after each boot."""
+        """An identifier that changes with each boot."""
         return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
 
     def _sysctl_file(self, key: str) -> Path:

@@ -1,7 +1,7 @@
-"""What was there before each change, on disk before it is changed: after a kill or a reboot it can be undone.
+"""Writes the previous state to disk before each change, so that it can be undone after a kill or a reboot.
 
-A line is a JSON object: first what was applied, then for each step `begin` with what was there, and `done`;
-`undone` once it is. Each line is on disk (fsync) before anything follows.
+Each line is a JSON object: first what was applied, then for each step `begin` with the previous state and
+`done`, and finally `undone`. Each line is flushed to disk (fsync) before work continues.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Applied:
 
 @dataclass(frozen=True)
 class Entry:
-    """A step that was begun, and not undone."""
+    """A step that was begun and not undone."""
 
     number: int
     step: Step
@@ -46,7 +46,7 @@ class Entry:
 
 
 class Journal:
-    """That of this host, locked."""
+    """The locked journal of this host."""
 
     def __init__(self, path: Path, lock: int) -> None:
         self.path = path
@@ -54,12 +54,12 @@ class Journal:
 
     @property
     def applied(self) -> Applied | None:
-        """None where nothing is to be undone. Raises ApplyError."""
+        """What was applied; None if nothing can be undone. Raises ApplyError."""
         lines = self._lines()
         return None if not lines else Applied(**lines[0])
 
     def entries(self) -> list[Entry]:
-        """In the order in which they were begun. Raises ApplyError."""
+        """Returns the entries in the order in which they began. Raises ApplyError."""
         lines = self._lines()[1:]
         undone = {line["undone"] for line in lines if "undone" in line}
         return [
@@ -70,39 +70,39 @@ class Journal:
 
     @property
     def is_complete(self) -> bool:
-        """Was everything done and checked?"""
+        """Whether all steps were done and checked."""
         return any("complete" in line for line in self._lines()[1:])
 
     def start(self, applied: Applied) -> None:
-        """A new one."""
+        """Starts a new journal."""
         self._write(asdict(applied))
         sync_folder(self.path.parent)
 
     def begin(self, number: int, step: Step, before: State) -> None:
-        """Before a step is done."""
+        """Records the state before a step."""
         self._write({"begin": number, "kind": step.KIND, "step": asdict(step), "before": before})
 
     def done(self, number: int) -> None:
-        """After it."""
+        """Records that a step is done."""
         self._write({"done": number})
 
     def complete(self) -> None:
-        """After the last one was checked."""
+        """Records that all steps are done and checked."""
         self._write({"complete": True})
 
     def undone(self, number: int) -> None:
-        """After one was undone."""
+        """Records that a step is undone."""
         self._write({"undone": number})
 
     def remove(self) -> None:
-        """Nothing is left to undo."""
+        """Removes the journal once nothing is left to undo."""
         self.path.unlink(missing_ok=True)
         sync_folder(self.path.parent)
 
     def _write(self, line: dict[str, Any]) -> None:
         whole = self.path.read_bytes().rfind(b"\n") + 1 if self.path.exists() else 0
         with self.path.open("ab") as file:
-            # A line that a kill has torn is none.
+            # Drops a line cut off by a kill.
             file.truncate(whole)
             file.write(json.dumps(line, ensure_ascii=False).encode() + b"\n")
             file.flush()
@@ -113,7 +113,7 @@ class Journal:
             *lines, _torn = self.path.read_bytes().split(b"\n")
         except FileNotFoundError:
             return []
-        # What follows the last end of a line was never whole, and what it announces never began.
+        # Text after the last newline is incomplete, and the step that it announces never began.
         try:
             return [json.loads(line) for line in lines]
         except ValueError as error:
@@ -127,13 +127,14 @@ def _step(line: dict[str, Any]) -> Step:
 
 @contextmanager
 def journal(folder: Path | None = None) -> Iterator[Journal]:
-    """This host's, once no other has it, nor a program that a killed one has started. Raises ApplyError."""
+    """Opens this host's journal once no other process has it, nor a program left by a killed one. Raises
+    ApplyError."""
     place = folder or Path(os.environ.get(VARIABLE, PLACE))
     lock = _locked(place)
     try:
         yield Journal(place / NAME, lock)
     finally:
-        # As it was, where nothing was kept.
+        # Restores the original state if nothing was kept.
         with suppress(OSError):
             place.rmdir()
         os.close(lock)
@@ -145,7 +146,7 @@ def _locked(place: Path) -> int:
             place.mkdir(mode=0o700, parents=True, exist_ok=True)
             lock = os.open(place, os.O_RDONLY | os.O_DIRECTORY)
             fcntl.flock(lock, fcntl.LOCK_EX)
-            # The one who had it may have removed the folder.
+            # The previous holder may have removed the folder.
             if place.exists() and place.stat().st_ino == os.fstat(lock).st_ino:
                 return lock
             os.close(lock)

@@ -1,4 +1,4 @@
-"""The same for a router with OpenWrt, as a script of UCI commands: it is run there, not here."""
+"""Writes the changes for an OpenWrt router as a script of UCI commands, which runs there, not here."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from airtcp.apply.wanted import Wanted
 from airtcp.facts.scheme import Scheme
 
 KERNELS = {"reno": None, "cubic": None, "bbr": "kmod-tcp-bbr", "hybla": "kmod-tcp-hybla"}
-"""The congestion controls that OpenWrt has, and the packages that have them; None: its kernel."""
+"""OpenWrt's congestion controls and their packages; None if built into its kernel."""
 SYSCTLS = "/etc/sysctl.d/90-airtcp.conf"
 SHARE = 0.95
-"""Of the link's rate: a shaper has to be slower for the queue to build up where it is."""
+"""Share of the link's rate: a shaper must be slower for the queue to build up at it."""
 FOR_PROXY = ("nftables", "kmod-nft-tproxy", "kmod-nft-socket")
 
 
 @dataclass(frozen=True)
 class _Section:
-    """One of /etc/config/airtcpd, or a sysctl, or a queue of SQM."""
+    """A section of /etc/config/airtcpd, a sysctl, or an SQM queue."""
 
     place: Place
     packages: tuple[str, ...]
@@ -30,7 +30,8 @@ class _Section:
 
 
 def openwrt_script(wanted: Wanted, rate_bps: float | None) -> str:
-    """Raises ApplyError for what OpenWrt cannot have. `rate_bps` is the lossy link's, for a shaper."""
+    """Returns the script. Raises ApplyError for what OpenWrt lacks. `rate_bps` is the lossy link's, for a
+    shaper."""
     found = list(_sections(wanted, rate_bps))
     here = [section for section in found if section.place in wanted.role]
     others = sorted({section.place for section in found} - wanted.role)

@@ -1,4 +1,4 @@
-"""What each part of a scheme needs of a host, as steps."""
+"""Turns what each part of a scheme needs from a host into steps."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ KERNELS = {
     "hybla": "hybla",
     "westwood-plus": "westwood",
 }
-"""What Linux itself has, built in or as the module tcp_NAME, by our names."""
+"""Linux's own controls, built in or as module tcp_NAME, by our names."""
 RECOVERY: dict[str, tuple[Step, ...]] = {
     "newreno": (Sysctl("net.ipv4.tcp_sack", "0"), Sysctl("net.ipv4.tcp_recovery", "0")),
     "sack": (Sysctl("net.ipv4.tcp_recovery", "0"),),
@@ -58,7 +58,7 @@ TIMER_FACTOR = "10"
 
 @dataclass(frozen=True)
 class Part:
-    """Something that one place needs. `steps` looks at the host, and raises ApplyError."""
+    """What one place needs. `steps` looks at the host, and raises ApplyError."""
 
     place: Place
     how: str
@@ -66,7 +66,7 @@ class Part:
 
 
 def parts(wanted: Wanted, host: Host) -> Iterator[Part]:
-    """All that a scheme and its queue need beyond what Linux does unasked. Raises ApplyError."""
+    """Yields what a scheme and its queue need beyond Linux's defaults. Raises ApplyError."""
     for term in Scheme(wanted.scheme).terms:
         settings = {key: value for key, value in term.keys.items() if key in SETTINGS}
         others = {key: value for key, value in term.keys.items() if key not in SETTINGS}
@@ -93,14 +93,15 @@ def _part(name: str, keys: dict[str, str], wanted: Wanted, host: Host) -> Iterat
     elif name == "split":
         yield Part("gateway", facts.how, lambda: _proxy(keys, wanted, host))
     elif name == "decoupling":
-        # Which end it is, is said by --circuit.
+        # `--circuit` says which end this host is.
         yield Part(min(wanted.role), facts.how, lambda: _circuit(wanted))
     else:
         raise _cannot(name, facts)
 
 
 def congestion_control(name: str, keys: dict[str, str], host: Host) -> list[Step]:
-    """What makes it the default of new connections, the step that does so last. Raises ApplyError."""
+    """Returns the steps that make it the default for new connections; that step is last. Raises
+    ApplyError."""
     facts = CONGESTION_CONTROLS[name]
     kernels = KERNELS.get(name)
     if kernels and not keys:
@@ -130,7 +131,7 @@ def _setting(key: str, value: str, host: Host) -> Iterator[Part]:
 
 
 def _receive_buffer(window: str, host: Host) -> Sysctl:
-    """Linux offers half of the buffer as a window, where tcp_adv_win_scale is 1, its default."""
+    """Linux offers half of the buffer as window if tcp_adv_win_scale has its default, 1."""
     least, default, _ = (int(number) for number in (host.sysctl(RMEM) or "4096 131072 6291456").split())
     most = max(least, 2 * _in_bytes(window))
     return Sysctl(RMEM, f"{least} {min(default, most)} {most}")

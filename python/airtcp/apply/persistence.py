@@ -1,4 +1,4 @@
-"""What makes steps hold after a reboot: files and units."""
+"""Makes steps persist across reboots, with files and units."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ HEAD = "# By `airtcp advise --apply`; `airtcp undo` reverts it.\n"
 SYSCTLS = "/etc/sysctl.d/90-airtcp.conf"
 MODULES = "/etc/modules-load.d/airtcp.conf"
 CIRCUIT = "applied"
-"""What our circuit's unit is called."""
+"""Instance name of our circuit's unit."""
 
 
 def persistent(steps: Sequence[Step], host: Host) -> list[Step]:
-    """Raises ApplyError where a unit is not installed."""
+    """Returns the persistent steps. Raises ApplyError if a unit is not installed."""
     found = list(_steps(steps))
     for step in found:
         if isinstance(step, Unit) and not _is_installed(step, found, host):
@@ -59,7 +59,7 @@ def _steps(steps: Sequence[Step]) -> Iterator[Step]:
         elif isinstance(step, Sysctl):
             lines.append(f"{step.key} = {step.value}\n")
         elif isinstance(step, DefaultControl) and not loaded:
-            # What airtcpd loads is not there yet when sysctls are set: its unit makes it the default.
+            # Sysctls are set before airtcpd loads its controls, so its unit sets the default.
             lines.append(f"{step.KEY} = {step.name}\n")
     if lines:
         yield File(SYSCTLS, HEAD + "".join(lines))

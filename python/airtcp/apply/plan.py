@@ -1,4 +1,4 @@
-"""What this host's steps are, and what they do not reach."""
+"""Plans this host's steps, and lists what they do not reach."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ FORWARDS = ("net.ipv4.ip_forward", "net.ipv6.conf.all.forwarding")
 
 @dataclass(frozen=True)
 class Change:
-    """A step, and what it finds."""
+    """A step and the state it finds."""
 
     step: Step
     before: State
 
     @property
     def words(self) -> str:
-        """What it does, and what is there now."""
+        """What the step does, and the current state."""
         now = self.step.now(self.before)
         first, *rest = self.step.words.splitlines()
         return "\n".join([f"{first}  ({now})" if now else first, *rest])
@@ -35,11 +35,11 @@ class Plan:
     what: str
     changes: list[Change] = field(default_factory=list)
     already: list[str] = field(default_factory=list)
-    """What is so already."""
+    """What is already in place."""
     elsewhere: list[str] = field(default_factory=list)
     """What other hosts need."""
     limits: list[str] = field(default_factory=list)
-    """What it does not reach."""
+    """What the plan does not reach."""
 
     @property
     def steps(self) -> list[Step]:
@@ -47,7 +47,8 @@ class Plan:
 
 
 def make_plan(wanted: Wanted, host: Host) -> Plan:
-    """Looks, and changes nothing. Raises ApplyError where it cannot be done, or could not be undone."""
+    """Makes a plan without changing anything. Raises ApplyError for steps that are impossible or
+    irreversible."""
     found = Plan(wanted.name)
     steps: dict[Step, None] = {}
     for part in parts(wanted, host):

@@ -1,4 +1,4 @@
-"""What is to be used on a path, and what this host is there."""
+"""What to use on a path, and this host's role there."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ class Wanted:
     scheme: str
     queue: str | None = None
     role: frozenset[Place] = frozenset({"sender"})
-    """What this host is on the path."""
+    """This host's places on the path."""
     wireless: str | None = None
-    """The interface to the lossy link."""
+    """Interface to the lossy link."""
     wired: str | None = None
-    """The interface to the fixed hosts."""
+    """Interface to the fixed hosts."""
     cgroup: str | None = None
-    """Whose connections have another timer."""
+    """Cgroup whose connections get another timer."""
     circuit: str | None = None
-    """The arguments of `airtcpd circuit`."""
+    """Arguments of `airtcpd circuit`."""
     persistent: bool = False
-    """After a reboot, too."""
+    """Keep the change after a reboot."""
 
     @property
     def name(self) -> str:
-        """As `airtcp advise` prints it."""
+        """The name as `airtcp advise` prints it."""
         return self.scheme if self.queue is None else f"{self.scheme} @ {self.queue}"

@@ -33,13 +33,13 @@ On = Literal["sim", "linux", "both"]
 
 @dataclass(frozen=True)
 class Request:
-    """A scenario whose schemes and seeds are to run, and which time series they leave."""
+    """A scenario whose schemes and seeds are to run, and the time series to record."""
 
     scenario: Scenario
     series_interval_s: float | None = None
-    """Between two samples; None: no time series."""
+    """Time between samples; None for no time series."""
     series_of_every_seed: bool = False
-    """Otherwise only the first seed of each scheme leaves one."""
+    """Otherwise only the first seed of each scheme records time series."""
 
 
 @dataclass(frozen=True)
@@ -152,7 +152,7 @@ def compare(
         raise ValueError(f"on={on!r}: expected sim, linux, or both")
     if executor is not None:
         raise ExecutorError("an executor runs only simulations; kernel runs take place on this host")
-    # Only this needs it.
+    # Imported only if needed.
     from airtcp.asking.on_linux import prepare  # noqa: PLC0415
 
     prepared = prepare(chosen)
@@ -165,7 +165,7 @@ def compare(
 
 @dataclass(frozen=True)
 class _Tell:
-    """Whom to tell how it gets on."""
+    """Where progress is reported."""
 
     progress: bool
     on_done: Callable[[Run], object]
@@ -173,7 +173,7 @@ class _Tell:
 
     @contextmanager
     def over(self, runs: int, name: str, run_s: float | None = None) -> Iterator[_Tell]:
-        """The same, with a bar, if one is wanted."""
+        """Reports through a progress bar, if one is wanted."""
         with watched(name, run_s) if self.progress else nullcontext(Silent()) as watcher:
             watcher.expect(runs)
 
@@ -188,7 +188,7 @@ class _Tell:
             yield _Tell(self.progress, done, failed)
 
     def interrupted(self) -> None:
-        """It ends, which may take seconds."""
+        """Says that the interrupted run is ending, which may take seconds."""
         if self.progress:
             print("Interrupted, finishing …", file=sys.stderr, flush=True)
 
@@ -225,10 +225,9 @@ def compare_all(
     on_done: Callable[[int, Run], object] = lambda _, __: None,
     on_failed: Callable[[int, Failure], object] = lambda _, __: None,
 ) -> list[Comparison]:
-    """As `compare`, for several scenarios at once: no core waits for the last run of each.
+    """Like `compare`, for several scenarios at once, so that no core waits for the last run of each.
 
-    `on_done` is told the request's place among `requests`, and the run; `on_failed` the place and the
-    failure.
+    `on_done` gets the request's index in `requests` and the run; `on_failed` the index and the failure.
     """
     cancel = CancelToken()
     outcomes: list[list[Finished]] = [[] for _ in requests]

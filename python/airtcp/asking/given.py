@@ -1,4 +1,4 @@
-"""What stands for a scenario where one is wanted."""
+"""Turns whatever stands for a scenario into one."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from airtcp.facts.assumption import Assumption
 from airtcp.facts.scenario import document
 
 ScenarioLike = Scenario | str | PathLike[str]
-"""A scenario, or the path of a file that is one, or of a measurement, to which one is fitted."""
+"""A scenario, or the path of a scenario file or of a measurement, to which a scenario is fitted."""
 
 
 def scenario_of(source: ScenarioLike | None, **keys: object) -> Scenario:
-    """The scenario, or the one in the file; without either, the built-in lossy link. `keys` change it.
+    """Returns the scenario, or the one in the file; without either, the built-in lossy link.
 
-    A key that is None is left as it is. Raises ScenarioError and OSError, and what `fit` does.
+    `keys` change it, except those that are None. Raises ScenarioError, OSError, and the errors of `fit`.
     """
     if source is None:
         scenario = Scenario.built_in()
@@ -37,7 +37,8 @@ def scenario_of(source: ScenarioLike | None, **keys: object) -> Scenario:
 def schemes_of(
     schemes: Sequence[str | type[CongestionControl]] | None,
 ) -> list[str | type[CongestionControl]] | None:
-    """As a list. Raises TypeError for a single one: a text would be taken for as many as it has letters."""
+    """Returns the schemes as a list. Raises TypeError for a bare string, which would count as one scheme per
+    letter."""
     if isinstance(schemes, str | type):
         one = f'"{schemes}"' if isinstance(schemes, str) else schemes.__name__
         raise TypeError(f"schemes must be a list, e.g. [{one}]")
@@ -45,17 +46,17 @@ def schemes_of(
 
 
 def is_measurement(path: Path) -> bool:
-    """Is it a file that neither is called nor looks like a scenario?"""
+    """Returns whether the file is no scenario by its name or its content."""
     if path.suffix == ".toml" or not path.is_file():
         return False
-    # Readers take time to import, and only this needs them.
+    # Readers are slow to import and are needed only here.
     from airtcp.fit.detect import is_scenario  # noqa: PLC0415
 
     return not is_scenario(path)
 
 
 def assumptions(scenario: Scenario) -> tuple[Assumption, ...] | None:
-    """None where it was fitted to nothing."""
+    """Returns the assumptions of a fitted scenario; None if it was not fitted."""
     found = document(scenario).get("measurement")
     if found is None:
         return None

@@ -19,20 +19,20 @@ from airtcp.results.comparison import Comparison, Finished, collected
 
 @dataclass(frozen=True)
 class Prepared:
-    """A comparison that can be made on this host."""
+    """A comparison that can run on this host."""
 
     airtcpd: Airtcpd
     scenario: Scenario
-    """With the kernel's own congestion controls, and with what has no form on Linux."""
+    """The scenario with the kernel's own congestion controls, and with schemes that have no form on Linux."""
     forms: Forms
 
     @property
     def runs(self) -> int:
-        """How many are to be made."""
+        """Number of runs to make."""
         return len(self.forms.schemes) * self.scenario.seeds
 
     def announcement(self, at_a_time: int) -> list[str]:
-        """What is not going to run, and how long the rest takes."""
+        """Says what will not run, and how long the rest takes."""
         total_s = -(-self.runs // at_a_time) * self.scenario.duration_s
         left_out = self.forms.left_out
         how = "one at a time" if at_a_time == 1 else f"{at_a_time} at a time"
@@ -49,7 +49,7 @@ class Prepared:
         on_failed: Callable[[Failure], object],
         on_interrupt: Callable[[], object],
     ) -> Comparison:
-        """Raises LinuxError. On KeyboardInterrupt the finished runs are returned."""
+        """Makes the runs. Raises LinuxError. On KeyboardInterrupt the finished runs are returned."""
         scenario = self._runnable
         jobs = [
             Job(scenario, scheme, seed, series_interval_s if seed == scenario.seed else None)
@@ -74,7 +74,7 @@ class Prepared:
         return self._collected(finished, failures, interrupted)
 
     def nothing(self) -> Comparison:
-        """What there is if it was stopped before the first run."""
+        """Returns the result of an interruption before the first run."""
         return self._collected([], [], interrupted=True)
 
     def _collected(
@@ -95,7 +95,7 @@ class Prepared:
 
 
 def prepare(scenario: Scenario) -> Prepared:
-    """Finds `airtcpd` and asks what of the scenario it can run. Raises LinuxError."""
+    """Finds `airtcpd` and asks it what of the scenario it can run. Raises LinuxError."""
     airtcpd = find()
     wanted = with_kernels_own(scenario)
     found = forms(airtcpd, wanted)
@@ -104,7 +104,7 @@ def prepare(scenario: Scenario) -> Prepared:
 
 
 def duration(time_s: float) -> str:
-    """As one says it: seconds, minutes, or hours."""
+    """Returns a time in words, in seconds, minutes or hours."""
     if time_s < 120:
         return f"{time_s:.0f} s"
     return f"{time_s / 60:.0f} min" if time_s < 7200 else f"{time_s / 3600:.1f} h"

@@ -74,7 +74,7 @@ def sweep(
 
 @contextmanager
 def _shown(on_progress: Callable[[Progress], object]) -> Iterator[Callable[[Progress], object]]:
-    """The same, with a bar."""
+    """Adds a progress bar to `on_progress`."""
     with watched("sweeping") as watcher:
         total, done = 0, 0
 
@@ -98,7 +98,7 @@ def collect(
     executor: str | Executor | None = None,
     on_progress: Callable[[Progress], object] = lambda _: None,
 ) -> SweepResult:
-    """Runs what `prepare` has checked. Raises SweepError."""
+    """Runs a job from `prepare`. Raises SweepError."""
     found, interrupted = run(
         job, directory=directory, fresh=fresh, jobs=jobs, executor=executor, on_progress=on_progress
     )

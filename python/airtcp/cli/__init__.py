@@ -10,7 +10,7 @@ __all__ = ["main"]
 def main() -> None:
     """Exit codes: 0 done, 1 a run of a user's congestion control failed, 2 bad input, 130 interrupted."""
     try:
-        # Here, and not above: Ctrl-C while they load must not end in a traceback either.
+        # Imported here so that Ctrl-C during the import ends without a traceback too.
         from airtcp.cli.app import run_app  # noqa: PLC0415
 
         run_app()

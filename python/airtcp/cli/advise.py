@@ -144,7 +144,7 @@ def command(
 
 
 def show(console: Console, found: Advice) -> None:
-    """The whole answer on a terminal."""
+    """Prints the whole answer on a terminal."""
     if found.rows:
         print_rows(console, found)
     for paragraph in found.text:
@@ -206,7 +206,7 @@ def _arguments(
     quick: bool,
     seeds: int | None,
 ) -> list[str]:
-    """The command that asks the same again."""
+    """Returns the arguments that repeat the question."""
     found = ["airtcp", "advise", *request.arguments, "--now", now]
     found += ["--control", ",".join(controls)] if controls else []
     found += ["--for", carried] if carried else []
@@ -215,7 +215,7 @@ def _arguments(
 
 
 def _draw(found: Advice, directory: Path) -> None:
-    # Matplotlib takes long to load, and only the end of this needs it.
+    # Matplotlib is slow to import and is needed only at the end.
     from airtcp.advise.figures import draw_all  # noqa: PLC0415
 
     with writing(directory):

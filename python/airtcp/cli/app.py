@@ -1,4 +1,4 @@
-"""The commands by name. What a command does is imported when it is chosen: `--help` waits for nothing."""
+"""The commands by name. A command's modules are imported when it is chosen, so that `--help` is fast."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from airtcp.cli.streams import prepare_streams
 from airtcp.linux.error import LinuxError
 
 COMPLETE = "_AIRTCP_COMPLETE"
-"""By which a shell asks how a line may go on, or for the script by which it will."""
+"""Set by a shell that asks for completions or for its completion script."""
 _SETTINGS: dict[str, Any] = {
     "add_completion": False,
     "rich_markup_mode": None,
@@ -32,7 +32,7 @@ _SETTINGS: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class _Command:
-    """Where a command is: a module of `package`, and the names in it."""
+    """The location of a command: a module of `package`, and the names in it."""
 
     module: str
     short_help: str
@@ -42,7 +42,7 @@ class _Command:
 
 
 _STUDIES = "airtcp_studies.cli"
-"""Studies are made with airtcp, which knows them by name alone: here, and in `listings`."""
+"""Studies are built on airtcp, which refers to them only by name: here and in `listings`."""
 
 _COMMANDS = {
     "compare": _Command("compare", "Compare schemes on a link."),
@@ -70,7 +70,7 @@ _COMMANDS = {
 
 
 def load(name: str) -> Any:
-    """The command called `name`, with its options, or the group."""
+    """Returns the command called `name` with its options, or the group."""
     place = _COMMANDS[name]
     module = import_module(f"{place.package}.{place.module}")
     if hasattr(module, "app"):
@@ -81,7 +81,7 @@ def load(name: str) -> Any:
 
 
 class Commands(TyperGroup):
-    """Lists the commands by what is said of them here, and loads the one that is chosen."""
+    """Lists the commands with the summaries given here, and loads only the chosen one."""
 
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)
@@ -98,7 +98,7 @@ app = typer.Typer(name="airtcp", cls=Commands, no_args_is_help=True, **_SETTINGS
 
 
 def run_app() -> None:
-    """Runs the command of `sys.argv` and exits. KeyboardInterrupt is the caller's."""
+    """Runs the command of `sys.argv` and exits. The caller handles KeyboardInterrupt."""
     prepare_streams()
     _quieten_libraries()
     if COMPLETE in os.environ:
@@ -108,7 +108,7 @@ def run_app() -> None:
         try:
             app()
         finally:
-            # Python's own flush at the end would report a full disk in its own words.
+            # Otherwise Python's final flush would report a full disk in its own words.
             sys.stdout.flush()
     except (InputError, LinuxError) as error:
         _end(str(error), BAD_INPUT)
@@ -124,9 +124,9 @@ def _end(text: str, code: int) -> NoReturn:
 
 
 def _quieten_libraries() -> None:
-    """Keeps Matplotlib's remarks on caches and layouts to itself, and NumPy's linear algebra to one thread.
+    """Silences Matplotlib's remarks on caches and layouts, and limits NumPy's linear algebra to one thread.
 
-    Its threads, one a core, would start with every command. None has a matrix that is worth them.
+    It would start a thread per core with every command, and no command has matrices that are worth it.
     """
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     logging.getLogger("matplotlib").setLevel(logging.ERROR)
@@ -134,7 +134,7 @@ def _quieten_libraries() -> None:
 
 
 def _refuse_empty_arguments(arguments: Sequence[str]) -> None:
-    """`airtcp fit "$LOG"` with LOG unset."""
+    """Refuses empty arguments, as from `airtcp fit "$LOG"` with LOG unset."""
     for place, argument in enumerate(arguments, 1):
         if not argument:
             before = f", after {arguments[place - 2]}" if place > 1 else ""

@@ -162,7 +162,7 @@ def undo() -> None:
 
 
 def apply_here(console: Console, wanted: Wanted, *, yes: bool) -> None:
-    """Plan, ask, do, check. Raises InputError."""
+    """Plans, asks, applies and checks. Raises InputError."""
     check_root("airtcp apply")
     host = this_host()
     try:
@@ -183,13 +183,13 @@ def apply_here(console: Console, wanted: Wanted, *, yes: bool) -> None:
 
 
 def check_format(form: str | None) -> None:
-    """Raises InputError."""
+    """Refuses an unknown output format. Raises InputError."""
     if form not in (None, "openwrt"):
         raise InputError(f"--format {form}: only openwrt is supported")
 
 
 def print_openwrt(wanted: Wanted, rate_bps: float | None) -> None:
-    """On standard output, for a file. Raises InputError."""
+    """Prints the script on standard output. Raises InputError."""
     try:
         sys.stdout.write(openwrt_script(wanted, rate_bps))
     except ApplyError as error:
@@ -204,7 +204,7 @@ def openwrt_advice(
     cgroup: str | None,
     circuit: str | None,
 ) -> None:
-    """What `airtcp advise --format openwrt` prints in the end. Raises InputError."""
+    """Does the last step of `airtcp advise --format openwrt`. Raises InputError."""
     advised = found.recommendation
     if advised is None or advised.keep_now:
         sys.stdout.write("# Nothing to change.\n")
@@ -218,7 +218,7 @@ def openwrt_advice(
 
 
 def lossy_rate_bps(scenario: Document) -> float | None:
-    """None where its rate changes."""
+    """Returns the rate of the lossy link; None if it varies."""
     rate = lossy_link(scenario).get("rate")
     return rate_in_bps(rate) if isinstance(rate, str) else None
 
@@ -235,7 +235,7 @@ def apply_advice(
     persistent: bool,
     yes: bool,
 ) -> None:
-    """What `airtcp advise --apply` does in the end. Raises InputError."""
+    """Does the last step of `airtcp advise --apply`. Raises InputError."""
     advised = found.recommendation
     if found.interrupted or advised is None or advised.keep_now:
         console.print("Nothing to apply.")
@@ -253,7 +253,7 @@ def apply_advice(
 
 
 def show_premises(console: Console, advice: Document) -> None:
-    """What the measurement does not tell, and what is applied takes for granted."""
+    """Prints what the measurement leaves open and the plan assumes."""
     if advice.get("rate_assumed"):
         console.print(f"Mind: {advice['rate_assumed']}")
     readings = advice.get("readings", [])
@@ -266,7 +266,7 @@ def show_premises(console: Console, advice: Document) -> None:
 
 
 def show_plan(console: Console, plan: Plan, wanted: Wanted) -> None:
-    """What will be done here, what others need, and what it does not reach."""
+    """Prints what will be done here, what others need, and what the plan does not reach."""
     role = " and ".join(place for place in ROLES if place in wanted.role)
     if plan.changes:
         console.print(f"To use {plan.what}, this {role} is changed:", style="bold")
@@ -283,7 +283,7 @@ def show_plan(console: Console, plan: Plan, wanted: Wanted) -> None:
 
 
 def check_can_apply() -> None:
-    """Before the work, not after it. Raises InputError."""
+    """Refuses early a host that cannot apply changes. Raises InputError."""
     check_root("airtcp advise --apply")
     try:
         with journal() as kept:
@@ -293,7 +293,7 @@ def check_can_apply() -> None:
 
 
 def roles(given: str | None, default: Place = "sender") -> frozenset[Place]:
-    """Raises InputError."""
+    """Parses the places of this host. Raises InputError."""
     words = [word.strip() for word in (given or default).split(",")]
     for word in words:
         if word not in ROLES:
@@ -302,13 +302,13 @@ def roles(given: str | None, default: Place = "sender") -> frozenset[Place]:
 
 
 def check_root(what: str) -> None:
-    """Raises InputError."""
+    """Refuses a user other than root. Raises InputError."""
     if os.geteuid() != 0:
         raise InputError(f"{what} changes this host and needs root: run it again with sudo")
 
 
 def this_host() -> Host:
-    """With the airtcpd that fits, if there is one."""
+    """Returns this host, with the matching airtcpd if it exists."""
     try:
         return Host(airtcpd=find().path)
     except LinuxError:
@@ -322,7 +322,7 @@ def _agreed() -> bool:
 
 
 def _advice(file: Path) -> Document:
-    """Raises InputError, also where it recommends nothing."""
+    """Reads advice. Raises InputError, also if it recommends nothing."""
     try:
         advice: Document = json.loads(file.read_text(encoding="utf-8"))
         recommendation = advice["recommendation"]

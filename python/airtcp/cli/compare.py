@@ -105,7 +105,7 @@ def command(
     )
     if on == "sim":
         _say_cost(request.scenario, jobs)
-    # A host that cannot do it says so before anything is made.
+    # Reports an unsuitable host before writing anything.
     announced = [] if on == "sim" else prepare(request.scenario).announcement(jobs or 1)
     directory = out or _directory(request.scenario, on)
     check_outputs(directory, json, report)
@@ -124,8 +124,8 @@ def command(
         _print_table(console, found)
     for note in found.notes:
         console.print(note)
-    # Figures take longer than all the rest, and a simulation is soon repeated. A run on Linux is not, but who
-    # stops one does not wait for its figures.
+    # Figures take longer than the rest. A simulation is quickly repeated, unlike a run on Linux, but a user
+    # who interrupts one does not want to wait for its figures.
     drawn = has_run and (bool(out) if on == "sim" else not found.interrupted)
     if drawn:
         with writing(directory):
@@ -144,7 +144,7 @@ def command(
 
 
 def _say_cost(scenario: Scenario, jobs: int | None) -> None:
-    """Refuses what nobody waits for; says beforehand what takes long."""
+    """Refuses a comparison that nobody would wait for, and announces a long one."""
     try:
         time_s = check_cost(scenario, jobs)
     except CostError as error:
@@ -156,7 +156,7 @@ def _say_cost(scenario: Scenario, jobs: int | None) -> None:
 def _compared(
     request: Request, on: On, jobs: int | None, interval_s: float | None
 ) -> Comparison | SideBySide:
-    """With what the scenario rests on, where it was fitted to a measurement."""
+    """Runs the comparison; the result includes the assumptions of a scenario fitted to a measurement."""
     fitted = assumptions(request.scenario)
     if on == "both":
         both = compare(request.scenario, on="both", jobs=jobs, interval_s=interval_s, progress=True)
@@ -173,7 +173,7 @@ def _print_table(console: Console, found: Comparison | SideBySide) -> None:
 
 
 def _directory(scenario: Scenario, on: On) -> Path:
-    """Neither backend writes over what the other has left."""
+    """Returns the output directory, which differs by backend so that neither overwrites the other."""
     folder = default_directory(scenario)
     return folder if on == "sim" else folder.with_name(f"{folder.name}-{on}")
 

@@ -1,4 +1,4 @@
-"""Where commands print."""
+"""The consoles on which commands print."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ from airtcp.running.progress import progress_bar, watched
 __all__ = ["plain_console", "progress_bar", "watched", "write_json"]
 
 PLAIN_WIDTH = 160
-"""Where there is no terminal to fit."""
+"""Width without a terminal."""
 
 
 def plain_console(*, stderr: bool = False) -> Console:
-    """Colours and the terminal's width where a person watches; neither in a pipe or a file."""
+    """Returns a console with colours and the terminal's width on a terminal, but plain in a pipe or a
+    file."""
     console = Console(stderr=stderr, highlight=False, emoji=False, markup=False, soft_wrap=False)
     if not console.is_terminal and "COLUMNS" not in os.environ:
         console.width = PLAIN_WIDTH
@@ -26,7 +27,7 @@ def plain_console(*, stderr: bool = False) -> Console:
 
 
 def write_json(text: str, where: str | None) -> None:
-    """What `--json` asks for: a file, `-` for standard output, or nothing."""
+    """Writes the output of `--json`: to a file, to standard output for `-`, or nowhere."""
     if where == "-":
         sys.stdout.write(text)
     elif where is not None:

@@ -27,7 +27,7 @@ ControllerOption = Annotated[
 
 
 def controllers(options: Sequence[str]) -> list[type[CongestionControl]]:
-    """The classes that the options name: of a file without :CLASS, all that it defines.
+    """Returns the classes that the options name; without :CLASS, all those that the file defines.
 
     Raises InputError.
     """
@@ -60,7 +60,7 @@ def _module(option: str, path: Path) -> ModuleType:
     if spec is None or spec.loader is None or not path.is_file():
         raise InputError(f"--controller {option}: {path} is not a readable Python file")
     module = module_from_spec(spec)
-    # As where Python runs a file: what lies beside it can be imported.
+    # As when Python runs a file: its neighbours can be imported.
     sys.path.insert(0, str(path.parent.absolute()))
     try:
         sys.modules[name] = module
@@ -73,7 +73,7 @@ def _module(option: str, path: Path) -> ModuleType:
 
 
 def _told(error: Exception, path: Path) -> str:
-    """The traceback from the file on: what loads it is ours."""
+    """Returns the traceback from the user's file on, without our loading code."""
     frames = traceback.extract_tb(error.__traceback__)
     own = [number for number, frame in enumerate(frames) if Path(frame.filename) == path.absolute()]
     shown = traceback.format_list(frames[own[0] :]) if own else []

@@ -1,4 +1,4 @@
-"""How a command ends when it does not end well."""
+"""How a command ends on errors."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from contextlib import contextmanager
 from pathlib import Path
 
 FAILED = 1
-"""Of a user's congestion control, at least one run."""
+"""Exit code if a run of a user's congestion control failed."""
 BAD_INPUT = 2
 INTERRUPTED = 130
 
 
 class InputError(Exception):
-    """The user can mend it: shown without a traceback."""
+    """An error that the user can correct; shown without a traceback."""
 
 
 @contextmanager
 def writing(what: object) -> Iterator[None]:
-    """A file that cannot be written is the user's to mend."""
+    """Turns errors on writing a file into an InputError."""
     try:
         yield
     except OSError as error:
@@ -27,7 +27,7 @@ def writing(what: object) -> Iterator[None]:
 
 
 def check_outputs(folder: Path | None, *files: str | Path | None) -> None:
-    """Makes the folder, and refuses what could not be written: before the work, not after it.
+    """Makes the folder and refuses unwritable files, before the work rather than after it.
 
     `-` is standard output.
     """
@@ -53,11 +53,11 @@ def _check_file(file: Path) -> None:
 
 
 def reason(error: OSError) -> str:
-    """What the system said, without what Rust adds to it."""
+    """Returns the system's message, without Rust's additions."""
     return error.strerror or str(error).partition(" (os error")[0]
 
 
 def hinted(error: str) -> str:
-    """Who names a scheme that is not there may mean one of their own."""
+    """Adds a hint on one's own controllers to an error about an unknown scheme."""
     hint = "to use your own congestion control, add --controller FILE.py"
     return f"{error}\n({hint})" if "unknown name" in error else error

@@ -92,7 +92,7 @@ def command(
     else:
         _write(fitted, place, force)
     if json is not None:
-        # What it is made of takes long to load.
+        # Its imports are slow.
         from airtcp.fit.document import fit_document  # noqa: PLC0415
 
         write_json(to_json(fit_document(fitted)), json)
@@ -116,8 +116,8 @@ def fitted_to(
     replay: bool = False,
     format_name: str | None = None,
 ) -> Fit:
-    """Reads and fits, with what goes wrong as an InputError."""
-    # Readers of all formats take time to import, and only this needs them.
+    """Reads files and fits a scenario; raises every error as an InputError."""
+    # Readers of all formats are slow to import and are needed only here.
     from airtcp.fit import fit  # noqa: PLC0415
     from airtcp.fit.readers import FileError  # noqa: PLC0415
 
@@ -136,14 +136,14 @@ def fitted_to(
 
 
 def fitted_and_said(paths: list[Path]) -> Fit:
-    """For a command that is given measurements where it takes a scenario: says what it found and assumes."""
+    """Fits measurements given in place of a scenario, and prints the findings and assumptions."""
     fitted = fitted_to(paths)
     say(fitted, plain_console(stderr=True))
     return fitted
 
 
 def say(fitted: Fit, console: Console) -> None:
-    """What was found and what is assumed."""
+    """Prints what was found and what is assumed."""
     for line in fitted.summary():
         console.print(line)
 
@@ -163,7 +163,7 @@ def _write(fitted: Fit, place: Path, force: bool) -> None:
 
 @contextmanager
 def _reading() -> Iterator[Callable[[Path], None]]:
-    """Shows which file is being read, where a person watches."""
+    """Shows which file is being read, on a terminal."""
     console = Console(stderr=True)
     if not console.is_terminal:
         yield lambda _path: None

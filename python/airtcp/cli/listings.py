@@ -100,7 +100,7 @@ _SCHEMAS = {
     "fit": "airtcp.fit.document:fit_schema",
     "advice": "airtcp.advise.advice:advice_schema",
 }
-"""Each is read off what its results are made of, which takes long to load."""
+"""Each schema is derived from the result types, which are slow to import."""
 
 
 def _schema(name: str) -> Any:
@@ -154,7 +154,7 @@ def _with_default(key: KeyInfo) -> str:
 
 def _key_text(key: KeyInfo) -> str:
     allowed = f" One of: {', '.join(key['allowed'])}." if key["allowed"] else ""
-    # A default shows already how the value is written.
+    # A default already shows how the value is written.
     example = f" E.g. {key['example']}." if key["example"] and key["default"] is None else ""
     return f"{key['doc']}{allowed}{example}"
 

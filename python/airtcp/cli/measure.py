@@ -126,7 +126,7 @@ def command(
     if not logs:
         raise InputError(f"{host} sent no replies, so there is nothing to fit. The logs are in {folder}")
     if goes_on:
-        # The logs, and not the scenario: it repeats what they leave open.
+        # Passes the logs rather than the scenario, to repeat what they leave open.
         load_command = import_module("airtcp.cli.app").load
         arguments = [*map(str, logs), "--quick", "--out", str(folder / "advice")]
         load_command("advise").main(arguments, standalone_mode=False)
@@ -170,8 +170,8 @@ def _measure(
 
 
 def _fit(console: Console, measured: Measured, folder: Path, *, is_said: bool) -> list[Path]:
-    """Writes the scenario; answers the logs that tell something."""
-    # Readers of all formats take time to import.
+    """Writes the scenario; returns the logs that contribute to it."""
+    # Readers of all formats are slow to import.
     from airtcp.cli.fit import say  # noqa: PLC0415
     from airtcp.fit import fit_measurements  # noqa: PLC0415
     from airtcp.fit.detect import read  # noqa: PLC0415
@@ -217,7 +217,7 @@ def _serve(listen: str, port: int, token: bytes | None, limit_bps: float) -> Non
     console.print(f"Answers {here} at UDP port {port}; Ctrl-C ends it. On the other host, with the token:")
     console.print(f"  {TOKEN}=… airtcp measure THIS-HOST --port {port}")
     clients = 0
-    # A shell starts what it puts into the background with SIGINT ignored.
+    # A shell starts background jobs with SIGINT ignored.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.default_int_handler)
     try:

@@ -1,4 +1,4 @@
-"""Options that several commands share, and the scenario that they make."""
+"""Options that several commands share, and the scenario that results from them."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ PdfOption = Annotated[bool, typer.Option("--pdf", help="Write the figures as PDF
 
 
 def interval_s(given: str | None) -> float | None:
-    """Raises InputError for what is no time."""
+    """Parses an interval. Raises InputError for what is not a time."""
     if given is None:
         return None
     try:
@@ -73,12 +73,12 @@ def interval_s(given: str | None) -> float | None:
 
 
 def formats(pdf: bool) -> tuple[Format, ...]:
-    """Of figures."""
+    """Returns the formats of figures."""
     return ("png", "svg", "pdf") if pdf else ("png", "svg")
 
 
 def _page(value: Path | None) -> Path | None:
-    """Raises InputError for what a browser would not take for a page."""
+    """Raises InputError for a file that a browser would not take for a page."""
     if value is not None and value.suffix.lower() not in (".html", ".htm"):
         raise InputError(f"--report {value}: a report is an HTML page; name a file ending in .html")
     return value
@@ -105,14 +105,14 @@ JobsOption = Annotated[int | None, typer.Option(min=1, help="Concurrent runs.  [
 
 @dataclass(frozen=True)
 class Request:
-    """What was asked of the scenario, and the arguments that would ask it again."""
+    """The requested scenario, and the arguments that request it again."""
 
     scenario: Scenario
     arguments: list[str]
     controllers: Sequence[type[CongestionControl]] = ()
-    """Of the user's own, which its schemes may name."""
+    """The user's own controllers, which its schemes may name."""
     written: Scenario | None = None
-    """Without what the arguments change, where it was fitted to a measurement."""
+    """A fitted scenario before the arguments changed it."""
 
 
 def load(
@@ -121,7 +121,7 @@ def load(
     controller: Sequence[str] | None = None,
     **named: str | None,
 ) -> Request:
-    """Reads the scenario or measurements and applies `--set`, then the options that stand for a key."""
+    """Reads the scenario or measurements and applies `--set`, then the options that stand for keys."""
     paths = [given] if isinstance(given, Path) else list(given or [])
     overrides = [_split(change) for change in changes or []]
     arguments = [str(path) for path in paths]
@@ -138,7 +138,7 @@ def load(
     try:
         own = controllers(controller or [])
         if _are_measurements(paths):
-            # Readers and estimators take time to import, and only this needs them.
+            # Readers and estimators are slow to import and are needed only here.
             from airtcp.cli.fit import fitted_and_said  # noqa: PLC0415
 
             fitted = fitted_and_said(paths)
@@ -152,7 +152,8 @@ def load(
 
 
 def _are_measurements(paths: Sequence[Path]) -> bool:
-    """Raises InputError for several files of which one is a scenario."""
+    """Returns whether the files are measurements. Raises InputError for several files that include a
+    scenario."""
     scenarios = [path for path in paths if not is_measurement(path)]
     if len(paths) > 1 and scenarios:
         raise InputError(
@@ -179,7 +180,7 @@ def _as_toml_list(names: str) -> str:
 
 
 def _told(text: str, words: dict[str, str]) -> str:
-    """As the user has asked it."""
+    """Rewrites an error in the terms of the command line."""
     for word, other in words.items():
         text = text.replace(word, other)
     return hinted(text)
@@ -193,6 +194,6 @@ def _split(change: str) -> tuple[str, str]:
 
 
 def default_directory(scenario: Scenario) -> Path:
-    """A directory below this one, named after the scenario."""
+    """Returns a directory below the current one, named after the scenario."""
     name = "".join(letter if letter.isalnum() or letter in "-_." else "-" for letter in scenario.name)
     return Path("airtcp-out") / (name.strip("-.") or "scenario")

@@ -89,7 +89,7 @@ def command(
     spacing_s = interval_s(interval)
     request = load(scenario, changes, controller, duration=duration, profile=profile)
     check_outputs(out, series, report, pcap)
-    # The engine writes nothing but the capture.
+    # The engine writes only the capture.
     with writing(pcap):
         found = run(
             request.scenario,
@@ -119,7 +119,7 @@ def command(
 
 
 def _again(request: Request, found: RunResult, interval: str | None) -> str:
-    """The command that repeats the report."""
+    """Returns the command that repeats the report."""
     spacing = [] if interval is None else ["--interval", interval]
     where = ["--on", "linux"] if found.host else []
     chosen = ["--scheme", found.scheme, "--seed", str(found.seed), *spacing, *where]

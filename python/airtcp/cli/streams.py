@@ -1,4 +1,4 @@
-"""Standard output and error of a command: closed, full, or left by their reader, they are no traceback."""
+"""Makes closed, full or abandoned standard streams end a command without a traceback."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ if TYPE_CHECKING:
 
 
 def prepare_streams() -> None:
-    """Before anything is printed."""
+    """Prepares the standard streams; call it before anything is printed."""
     sys.stdout = _opened(sys.stdout, 1, "standard output")
     sys.stderr = _opened(sys.stderr, 2, None)
 
 
 def outlet(number: int, encoding: str, *, name: str | None, by_line: bool) -> TextIOWrapper:
-    """Text into a descriptor that stays open. What its encoding has no letter for becomes a question mark.
+    """Wraps a descriptor that stays open. Unencodable characters become question marks.
 
-    Where the reader has left, the rest is dropped: the command goes on with its files. Any other error of a
-    stream with a `name` is raised once, as an InputError; of one without, there is nobody to tell.
+    If the reader has left, further output is dropped and the command goes on with its files. Any other error
+    on a stream with a `name` is raised once, as an InputError; without a name, nobody can be told.
     """
     return TextIOWrapper(
         BufferedWriter(_Outlet(number, name)), encoding, errors="replace", line_buffering=by_line
@@ -37,7 +37,7 @@ class _Outlet(FileIO):
         self._is_lost = False
 
     def write(self, data: ReadableBuffer) -> int:
-        """All of it, or nothing any more."""
+        """Writes everything, or nothing after an error."""
         if not self._is_lost:
             try:
                 return super().write(data)
@@ -50,13 +50,13 @@ class _Outlet(FileIO):
 
 def _opened(stream: TextIO | None, number: int, name: str | None) -> TextIO:
     if stream is None:
-        # Closed by the caller: else the next file that is opened would be taken for it.
+        # Closed by the caller: otherwise the next opened file would get this descriptor.
         nowhere = os.open(os.devnull, os.O_WRONLY)
         if nowhere != number:
             os.dup2(nowhere, number)
             os.close(nowhere)
         return outlet(number, "utf-8", name=name, by_line=False)
-    # What a caller of `main` keeps in memory has no reader who leaves.
+    # A stream in the memory of a caller of `main` has no reader who could leave.
     if not isinstance(stream, TextIOWrapper) or isinstance(stream.buffer, BytesIO):
         return stream
     if sys.platform == "win32":

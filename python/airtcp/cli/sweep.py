@@ -177,14 +177,14 @@ def _say_points(console: Console, job: Job) -> None:
 
 
 class _Clock:
-    """Guesses the time that is left, from what has been done since the first run was."""
+    """Estimates the remaining time from the progress since the first run."""
 
     def __init__(self) -> None:
         self._first: tuple[float, int] | None = None
         self._said = False
 
     def guess(self, progress: Progress) -> str | None:
-        """Once, when it can be made."""
+        """Returns the estimate once, as soon as it can be made."""
         now_s = monotonic()
         if self._first is None:
             self._first = now_s, progress.done
@@ -197,7 +197,7 @@ class _Clock:
 
 @contextmanager
 def _watched(console: Console, directory: Path) -> Iterator[Callable[[Progress], None]]:
-    """A bar where a person watches; elsewhere a guess at the time, once it can be made."""
+    """Shows a bar on a terminal; elsewhere prints an estimate of the time once."""
     clock = _Clock()
     with progress_bar() as bar:
         task = bar.add_task("running", total=None)

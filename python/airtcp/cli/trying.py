@@ -119,7 +119,7 @@ def command(
 
 
 def show(console: Console, found: Trial) -> None:
-    """The table, and what it says."""
+    """Prints the table and the conclusion."""
     console.print(_table(found))
     best, *others = found.rows
     count = len(best.values)
@@ -202,8 +202,8 @@ def _announce(
 
 
 def _forecast(path: Scenario, schemes: Sequence[str], seconds: float) -> Mapping[str, Estimate]:
-    """One connection alone on the path, for as long, by senders as Linux has them."""
-    # The simulator's parts take long to import.
+    """Simulates one connection alone on the path, for the same time, with Linux senders."""
+    # The simulator's modules are slow to import.
     from airtcp.asking.compare import compare  # noqa: PLC0415
 
     first = {key: value for key, value in document(path)["flow"][0].items() if key in ("enter", "leave")}

@@ -1,1 +1,1 @@
-"""What the engine tells, and what follows from it: records, series, statistics, verdicts."""
+"""The engine's results and what follows from them: records, series, statistics, verdicts."""

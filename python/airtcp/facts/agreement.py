@@ -1,4 +1,4 @@
-"""Do simulator and kernel agree? Per scheme, and in their ranking."""
+"""Judges whether simulator and kernel agree, per scheme and in their ranking."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ from airtcp.facts.units import rate_scale
 from airtcp.facts.verdict import listed, rank
 
 FEW = 2
-"""Pairs that are named; more are counted."""
+"""Number of pairs that are named; further ones are only counted."""
 
 
 @dataclass(frozen=True)
 class Pair:
-    """One scheme on both. `ratio`: the objective on the kernel to that in the simulator; None: it was zero.
+    """One scheme on both. `ratio` is the kernel's objective over the simulator's; None if that is zero.
 
-    Runs with the same seed are pairs: the emulator draws what the simulator draws. The interval includes one
-    exactly when the paired difference's includes zero.
+    Runs with the same seed are pairs, because the emulator draws the same numbers as the simulator. The
+    interval includes one exactly when the paired difference's includes zero.
     """
 
     scheme: str
@@ -43,14 +43,14 @@ class Pair:
 
 @dataclass(frozen=True)
 class Agreement:
-    """What both say together."""
+    """What simulator and kernel say together."""
 
     objective: Literal["goodput", "completion time"]
     pairs: tuple[Pair, ...]
     contradictions: tuple[tuple[str, str], ...]
     """Pairs of schemes of which the first is significantly ahead in the simulator and behind on the kernel.
 
-    Empty, as is `undecided`, with a single seed.
+    Empty, like `undecided`, with a single seed.
     """
     undecided: tuple[tuple[str, str], ...]
     """Pairs that only one of the two can separate."""
@@ -58,7 +58,7 @@ class Agreement:
 
 
 def agreement(sim: Sequence[Run], linux: Sequence[Run]) -> Agreement | None:
-    """Of the schemes that have run on both; None where there are none."""
+    """Compares the schemes that have run on both; None if there are none."""
     there = {run["scheme"] for run in linux}
     common = [run for run in sim if run["scheme"] in there]
     here = {run["scheme"] for run in common}
@@ -82,12 +82,12 @@ def agreement(sim: Sequence[Run], linux: Sequence[Run]) -> Agreement | None:
 
 @dataclass
 class _Ranking:
-    """What is known of each two schemes."""
+    """What is known of each pair of schemes."""
 
     contradictions: list[tuple[str, str]] = field(default_factory=list)
     undecided: list[tuple[str, str]] = field(default_factory=list)
     unknown: list[tuple[str, str]] = field(default_factory=list)
-    """A single seed on either side tells nothing."""
+    """Pairs with a single seed on either side, which decides nothing."""
 
     def add(self, schemes: tuple[str, str], simulated: Estimate, measured: Estimate) -> None:
         if simulated.half_width is None or measured.half_width is None:
@@ -111,12 +111,12 @@ def _ratio(linux: Sequence[Run], sim: Sequence[Run], goal: Objective) -> Estimat
 
 
 def _sign(gap: Estimate) -> int:
-    """Whether the first is surely ahead, surely behind, or neither."""
+    """Returns whether the first is surely ahead, surely behind, or neither."""
     return 0 if gap.includes(0) else 1 if gap.mean > 0 else -1
 
 
 def _first(summaries: Sequence[SchemeSummary], goal: Objective) -> list[str]:
-    """The best, and those that a table shows the same number of."""
+    """Returns the best scheme, and those with the same number in the table."""
     values = {
         row.scheme: row.completion.mean if goal is COMPLETION and row.completion else row.goodput.mean
         for row in summaries

@@ -1,4 +1,4 @@
-"""What a scenario that was fitted to measurements takes for granted."""
+"""What a scenario fitted to measurements assumes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Assumption:
-    """Something that the measurements do not say, and what stands in."""
+    """Something that the measurements do not show, and the value assumed."""
 
     what: str
     why: str
@@ -17,5 +17,5 @@ class Assumption:
 
     @property
     def text(self) -> str:
-        """All but `what` it is about."""
+        """All but `what` the assumption is about."""
         return f"{self.why} {self.default} {self.remedy}"

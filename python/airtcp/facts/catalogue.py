@@ -1,4 +1,4 @@
-"""What there is to choose from, as the engine tells it."""
+"""The available schemes, parameters and profiles, as the engine lists them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Literal, TypedDict
 
 
 class Param(TypedDict):
-    """A numeric parameter of a scheme; `min` and `max` are allowed themselves."""
+    """A numeric parameter of a scheme; the bounds `min` and `max` are inclusive."""
 
     name: str
     default: float
@@ -16,9 +16,9 @@ class Param(TypedDict):
 
 
 class KeyInfo(TypedDict):
-    """A key that a scheme may change; `allowed` is empty unless only some words are.
+    """A key that a scheme may change; `allowed` is empty unless only certain words are valid.
 
-    `default` is the value of a key that is not given: None where it is then absent.
+    `default` is the value of a key that is not given: None if the key is then absent.
     """
 
     name: str
@@ -31,8 +31,8 @@ class KeyInfo(TypedDict):
 class SchemeInfo(TypedDict):
     """A named way to carry data, or a part of one.
 
-    Of two names joined by +, at most one is a congestion control, and at most one is of the base station.
-    `changes` are the keys of the stack that the name stands for or needs, `keys` those of its own.
+    Of two names joined by +, at most one is a congestion control, and at most one belongs to the base
+    station. `changes` are the stack's keys that the name stands for or needs, `keys` those of its own.
     """
 
     name: str
@@ -45,7 +45,7 @@ class SchemeInfo(TypedDict):
 
 
 class ProfileInfo(TypedDict):
-    """What an era's stack did."""
+    """The behaviour of an era's stack."""
 
     name: str
     summary: str

@@ -8,18 +8,18 @@ from airtcp.facts.records import Run
 from airtcp.facts.stats import Estimate, relative_gain
 
 COMPETITOR = "competitor"
-"""The name of the flow that a scheme runs beside."""
+"""Name of the flow beside the scheme."""
 
 
 def competitor_bps(run: Run) -> float:
-    """What the competitor carried."""
+    """Returns the competitor's goodput."""
     return sum(flow["goodput_bps"] for flow in run["flows"] if flow["name"] == COMPETITOR)
 
 
 def kept(beside_scheme: Sequence[float], beside_its_own: Sequence[float]) -> Estimate | None:
-    """What the competitor carries beside the scheme over what it carries beside a flow of its own kind.
+    """Returns the competitor's goodput beside the scheme over that beside a flow of its own kind.
 
-    The values are paired by seed. 1 is as fair as to its own kind; None where it carries nothing in any case.
+    The values are paired by seed. 1 is as fair as to its own kind; None if it carries nothing in any case.
     """
     lost = relative_gain(beside_scheme, beside_its_own)
     return None if lost is None else Estimate(1 + lost.mean, lost.half_width, lost.n)

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Failure:
-    """A run that left nothing but an error.
+    """A run that left only an error.
 
-    In the simulator that of a congestion control in Python, and `text` has the traceback; on the kernel what
-    `airtcpd` complained of.
+    In the simulator, `text` is the traceback of a Python congestion control; on the kernel, the message of
+    `airtcpd`.
     """
 
     scheme: str
@@ -20,7 +20,7 @@ class Failure:
 
 
 def failure_notes(failures: Sequence[Failure]) -> list[str]:
-    """What failed, for people: what failed alike is told once."""
+    """Returns the failures as text; equal ones appear once."""
     alike: dict[tuple[str, str], list[Failure]] = {}
     for failure in failures:
         last_line = failure.text.splitlines()[-1]

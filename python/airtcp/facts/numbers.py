@@ -1,4 +1,4 @@
-"""How numbers are written."""
+"""Formats numbers."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ NONE = "–"
 
 
 def interval(value: Estimate, *, signed: bool = False, digits: int | None = None) -> str:
-    """`mean ± half-width`, with as many decimals as three figures of the mean need."""
+    """Formats `mean ± half-width`, with the decimals that give three figures of the mean."""
     places = decimals(value.mean) if digits is None else digits
     mean = f"{value.mean:{'+' if signed else ''}.{places}f}"
     return mean if value.half_width is None else f"{mean} ± {value.half_width:.{places}f}"
 
 
 def decimals(value: float) -> int:
-    """Decimals that show at least three figures of `value`, at most four."""
+    """Returns the decimals, at most four, that show at least three figures of `value`."""
     magnitude = abs(value)
     return next((places for places, limit in enumerate((100, 10, 1, 0.1)) if magnitude >= limit), 4)
 

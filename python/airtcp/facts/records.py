@@ -1,4 +1,4 @@
-"""What one run leaves behind, as the engine tells it.
+"""The results of one run, as the engine returns them.
 
 Names end in their unit; rates, counts and delays leave the warm-up out.
 """
@@ -9,7 +9,7 @@ from typing import TypedDict
 
 
 class Flow(TypedDict):
-    """One flow. The RTT is what its sender measured; where it has none, the RTTs are None."""
+    """One flow. The RTT is what its sender measured; without a measurement, the RTTs are None."""
 
     name: str
     index: int
@@ -44,7 +44,7 @@ class Flow(TypedDict):
 
 
 class Link(TypedDict):
-    """One direction of one link. `queue_average_max` is RED's largest average; of other queues, None."""
+    """One direction of one link. `queue_average_max` is RED's largest average; None for other queues."""
 
     name: str
     direction: str

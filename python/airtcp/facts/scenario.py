@@ -1,4 +1,4 @@
-"""Where a scenario comes from, and the seeds that it asks for."""
+"""Properties of a scenario, and the runs that it asks for."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ def seeds_of(scenario: Scenario) -> list[int]:
 
 
 def plan(scenario: Scenario) -> list[tuple[int, str]]:
-    """Seeds and schemes in the order in which they run.
+    """Returns seeds and schemes in the order of the runs.
 
-    Seeds outside, schemes inside: what is finished when it is interrupted can still be compared.
+    Seeds are the outer loop: the runs finished before an interruption can still be compared.
     """
     return [(seed, scheme) for seed in seeds_of(scenario) for scheme in scenario.schemes]
 
 
 def document(scenario: Scenario) -> Document:
-    """The scenario with every default written out."""
+    """Returns the scenario with every default written out."""
     return tomllib.loads(scenario.to_toml())
 
 
 def replays(path: Document) -> bool:
-    """Do all seeds meet the same stretch of a recording?"""
+    """Returns whether all seeds meet the same stretch of a recording."""
     return is_recorded(path) and path["enter_recordings"] == "at-start"
 
 
 def is_recorded(path: Document) -> bool:
-    """Is something on the path a recording?"""
+    """Returns whether something on the path is a recording."""
     sides = [side for link in path["link"] for side in (link, link["reverse"])]
     return any(
         "trace" in side or "log" in side or side.get("jitter", {}).get("distribution") == "series"
@@ -42,14 +42,14 @@ def is_recorded(path: Document) -> bool:
 
 
 def link_rate_bps(path: Document) -> float | None:
-    """The least of the rates that the path's links have on the way of the data; None where one varies."""
+    """Returns the lowest forward rate of the path's links; None if one varies."""
     rates = [link.get("rate") for link in path["link"]]
     known = [rate_in_bps(rate) for rate in rates if isinstance(rate, str)]
     return min(known) if len(known) == len(rates) and known else None
 
 
 def headline(scenario: Scenario) -> str:
-    """Name and description, and how much is run."""
+    """Returns name, description, and the number of runs."""
     runs = f"{scenario.seeds} seed{'s' if scenario.seeds > 1 else ''} × {scenario.duration_s:g} s"
     title = ": ".join(part for part in (scenario.name, scenario.description) if part)
     return f"{title}\n{runs}, profile {scenario.profile}"

@@ -1,4 +1,4 @@
-"""What a scheme is made of, by its text."""
+"""Parses the text of a scheme."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ SPLITS = "split"
 
 @dataclass(frozen=True)
 class Term:
-    """One of the names that a scheme adds up, with its keys: `westwood-vt:alpha=10`."""
+    """One term of a scheme's sum, with its keys: `westwood-vt:alpha=10`."""
 
     text: str
 
@@ -21,18 +21,18 @@ class Term:
 
     @cached_property
     def keys(self) -> dict[str, str]:
-        """What it sets, as written."""
+        """The keys that it sets, as written."""
         pairs = (pair.partition("=") for pair in self.text.split(":")[1:])
         return {key.strip(): value.strip() for key, _, value in pairs}
 
     def with_key(self, key: str, value: str) -> Term:
-        """As it is, with one more key."""
+        """Returns this term with one more key."""
         return Term(f"{self.text}:{key}={value}")
 
 
 @dataclass(frozen=True)
 class Scheme:
-    """A scheme, taken apart. Whether there is such a one is for the engine to say.
+    """A parsed scheme. Only the engine decides whether it is valid.
 
     >>> scheme = Scheme("cubic:beta=0.8+split @ fq-codel")
     >>> [term.name for term in scheme.terms], scheme.queue
@@ -45,7 +45,7 @@ class Scheme:
 
     @cached_property
     def terms(self) -> tuple[Term, ...]:
-        """What it adds up, in order."""
+        """The terms in order."""
         return tuple(Term(term.strip()) for term in self.text.partition("@")[0].split("+") if term.strip())
 
     @cached_property
@@ -55,21 +55,21 @@ class Scheme:
 
     @cached_property
     def queue(self) -> str | None:
-        """The queue that it brings along to the lossy link."""
+        """The queue that the scheme puts at the lossy link."""
         return self.text.partition("@")[2].strip() or None
 
     @cached_property
     def without_queue(self) -> str:
-        """Its text but for the queue."""
+        """The text without the queue."""
         return "+".join(term.text for term in self.terms)
 
     @property
     def is_split(self) -> bool:
-        """Does a proxy end its connection? RTT and timeouts are then the sender's with the proxy."""
+        """Whether a proxy splits its connection. RTT and timeouts are then those between sender and proxy."""
         return SPLITS in self.names
 
     def with_key(self, key: str, value: str, term: str | None = None) -> Scheme:
-        """With one more key in its first term, or in the one called `term`, where it has that."""
+        """Returns the scheme with one more key, in its first term or in `term` if it has that."""
         place = 0 if term is None else next((n for n, name in enumerate(self.names) if name == term), None)
         if place is None:
             return self
@@ -77,7 +77,7 @@ class Scheme:
         return self._of(changed)
 
     def without(self, *names: str) -> Scheme:
-        """Without the terms that are called so."""
+        """Returns the scheme without the terms of these names."""
         return self._of(term for term in self.terms if term.name not in names)
 
     def __str__(self) -> str:
@@ -90,5 +90,5 @@ class Scheme:
 
 @lru_cache
 def is_split(scheme: str) -> bool:
-    """As of `Scheme`, for the many rows that ask it of the same few."""
+    """Cached `Scheme.is_split`, for many rows with few schemes."""
     return Scheme(scheme).is_split

@@ -18,40 +18,40 @@ from airtcp.facts.records import Flow, Run
 Columns = dict[str, npt.NDArray[np.float64] | npt.NDArray[np.uint64] | list[str]]
 """Columns of equal length, by name."""
 Parts = Mapping[str, Mapping[str, Sequence[Any] | npt.NDArray[Any]]]
-"""Columns of what a `Series` has, by their names there; flows and links by their places, times in ns."""
+"""Columns of the parts of a `Series`, by their names there; flows and links by index, times in ns."""
 
 
 SERIES_POINTS = 1500
-"""Points of the time series that are drawn: finer than a printed figure can show."""
+"""Points of a time series in figures: more than print can show."""
 NO_SERIES = "no time series were recorded: run with series=True"
 
 
 @dataclass(frozen=True)
 class Series:
-    """What happened when. Times in seconds; flows and links by their names."""
+    """Time series of one run. Times are in seconds; flows and links have their names."""
 
     flows: pl.DataFrame
-    """A row for each measured flow and sample: cwnd, ssthresh, SRTT, RTO, positions, the rate of arrival.
+    """A row per measured flow and sample: cwnd, ssthresh, SRTT, RTO, positions, arrival rate.
 
-    `rtt_min_s` and `rtt_max_s` are the extremes of what was measured since the flow's last row.
+    `rtt_min_s` and `rtt_max_s` are the extremes measured since the flow's previous row.
     """
     queues: pl.DataFrame
-    """A row for each link, direction and sample."""
+    """A row per link, direction and sample."""
     events: pl.DataFrame
-    """A row for each loss, retransmission and timeout; one for a sampling interval's duplicate ACKs."""
+    """A row per loss, retransmission and timeout; one for the duplicate ACKs of each sampling interval."""
     deliveries: pl.DataFrame
-    """A row for each measured flow and sample: what it has received so far, in all its connections."""
+    """A row per measured flow and sample: the bytes received so far, over all its connections."""
     rtts: pl.DataFrame
-    """How often each measured flow has measured which RTT, after the warm-up; RTTs within 0.4 %."""
+    """Histogram of each measured flow's RTTs after the warm-up, with bins 0.4 % wide."""
 
 
 def series_of(record: Record, run: Run) -> Series:
-    """The series of `record`, whose content is `run`."""
+    """Returns the series of `record`, whose contents are `run`."""
     return series_of_parts(_parts(record), run)
 
 
 def series_of_parts(parts: Parts, run: Run) -> Series:
-    """The same of what was read from JSON, where a list may be empty or full of nothing."""
+    """Returns the series of parts read from JSON, where a list may be empty or contain only null."""
     flows = [flow_name(flow, run["flows"]) for flow in run["flows"]]
     links = [f"{link['name']} {link['direction']}" for link in run["links"]]
     names = {"flows": flows, "queues": links, "events": flows, "deliveries": flows, "rtts": flows}
@@ -70,13 +70,13 @@ def series_of_parts(parts: Parts, run: Run) -> Series:
 
 
 def flow_name(flow: Flow, flows: Sequence[Flow]) -> str:
-    """Its name, with a number where several have the same."""
+    """Returns the flow's name, numbered if several flows share it."""
     alike = sum(other["name"] == flow["name"] for other in flows)
     return f"{flow['name']} {flow['index'] + 1}" if alike > 1 else flow["name"]
 
 
 def write_frame(frame: pl.DataFrame, path: Path) -> None:
-    """As CSV or Parquet, by the file's ending."""
+    """Writes CSV or Parquet, according to the file's suffix."""
     write: Callable[[Path], object] = frame.write_csv if path.suffix == ".csv" else frame.write_parquet
     write(path)
 
@@ -93,7 +93,7 @@ def _parts(record: Record) -> Parts:
 
 @cache
 def _schemas() -> dict[str, pl.Schema]:
-    """The columns and their types, as the engine leaves them where nothing was recorded."""
+    """Returns the columns and their types of a run that recorded nothing."""
     scenario = Scenario.built_in([("duration", "1ms")])
     nothing = scenario.run(scenario.schemes[0], scenario.seed)
     empty = {part: pl.DataFrame(columns) for part, columns in _parts(nothing).items()}
@@ -104,7 +104,7 @@ def _schemas() -> dict[str, pl.Schema]:
 
 
 def _frame(frame: pl.DataFrame, key: str, names: Sequence[str]) -> pl.DataFrame:
-    """Nanoseconds become seconds, the index `key` one of the `names`."""
+    """Converts nanoseconds to seconds, and the index `key` to one of `names`."""
     named = pl.Series(key, names, dtype=pl.String).gather(frame[key])
     return pl.DataFrame(
         [

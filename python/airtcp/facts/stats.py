@@ -13,7 +13,7 @@ CONFIDENCE = 0.95
 
 @dataclass(frozen=True)
 class Estimate:
-    """A mean and the half-width of its confidence interval: None from fewer than two values."""
+    """A mean and the half-width of its confidence interval; None with fewer than two values."""
 
     mean: float
     half_width: float | None
@@ -28,17 +28,17 @@ class Estimate:
         return None if self.half_width is None else self.mean + self.half_width
 
     def includes(self, value: float) -> bool:
-        """Is `value` inside the interval? Always, where there is none."""
+        """Returns whether `value` is inside the interval; always true without one."""
         return self.half_width is None or abs(self.mean - value) <= self.half_width
 
     def scaled(self, factor: float) -> Estimate:
-        """The same in another unit."""
+        """Returns the estimate in another unit."""
         half_width = None if self.half_width is None else self.half_width * abs(factor)
         return Estimate(self.mean * factor, half_width, self.n)
 
 
 def estimate(values: Sequence[float], confidence: float = CONFIDENCE) -> Estimate:
-    """The mean of independent `values`, with the interval mean ± t·s/√n."""
+    """Returns the mean of independent `values`, with the interval mean ± t·s/√n."""
     n = len(values)
     if n == 0:
         return Estimate(math.nan, None, 0)
@@ -49,12 +49,13 @@ def estimate(values: Sequence[float], confidence: float = CONFIDENCE) -> Estimat
 
 
 def paired_difference(values: Sequence[float], base: Sequence[float]) -> Estimate:
-    """The mean of values[i] − base[i]: runs with the same seed are pairs, since they draw the same losses."""
+    """Returns the mean of values[i] − base[i]: runs with the same seed are pairs, since they draw the same
+    losses."""
     return estimate([value - other for value, other in zip(values, base, strict=True)])
 
 
 def relative_gain(values: Sequence[float], base: Sequence[float]) -> Estimate | None:
-    """The paired difference as a share of the base's mean; None where that mean is zero.
+    """Returns the paired difference as a share of the base's mean; None if that mean is zero.
 
     The interval includes zero exactly when that of the difference does.
     """
@@ -63,7 +64,8 @@ def relative_gain(values: Sequence[float], base: Sequence[float]) -> Estimate | 
 
 
 def values_to_decide(found: Estimate, most: int) -> int | None:
-    """How many values would tell the mean from zero, were mean and spread to stay; None: more than `most`."""
+    """Returns how many values would separate the mean from zero if mean and spread stayed; None above
+    `most`."""
     if not found.half_width or not found.mean:
         return None
     deviation = found.half_width * math.sqrt(found.n) / student_t_quantile((1 + CONFIDENCE) / 2, found.n - 1)
@@ -92,7 +94,7 @@ def student_t_cdf(t: float, df: int) -> float:
 
 @cache
 def student_t_quantile(p: float, df: int) -> float:
-    """The t with P(T ≤ t) = p, for 0.5 ≤ p < 1, by bisection."""
+    """Returns the t with P(T ≤ t) = p, for 0.5 ≤ p < 1, by bisection."""
     if not (0.5 <= p < 1 and df >= 1):
         raise ValueError(f"no quantile for p = {p}, df = {df}")
     low, high = 0.0, 1.0

@@ -1,4 +1,4 @@
-"""Many runs of one scheme as one line of the table."""
+"""Summarises many runs of a scheme as one line of the table."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def measured(run: Run) -> list[Flow]:
 
 
 def goodput_bps(run: Run) -> float:
-    """What all measured flows delivered together."""
+    """Returns the goodput of all measured flows together."""
     return run["goodput_bps"]
 
 
@@ -63,14 +63,14 @@ COMPLETION = Objective("completion time", False, mean_completion_s)
 
 
 def objective(runs: Sequence[Run]) -> Objective:
-    """Completion times where every run has finished transfers, else goodput."""
+    """Chooses completion times if every run has finished transfers, else goodput."""
     return COMPLETION if runs and all(completion_times_s(run) for run in runs) else GOODPUT
 
 
 def paired_values(
     runs: Sequence[Run], base: Sequence[Run], goal: Objective
 ) -> tuple[list[float], list[float]]:
-    """The objective of both schemes on the seeds that both have run."""
+    """Returns the objective of both schemes on the seeds that both have run."""
     values = {run["seed"]: goal.of(run) for run in runs}
     others = {run["seed"]: goal.of(run) for run in base}
     pairs = [
@@ -82,7 +82,7 @@ def paired_values(
 
 
 def summarise(runs: Sequence[Run], base: Sequence[Run], goal: Objective) -> SchemeSummary:
-    """One scheme's `runs`; its gain is against the runs of `base`, the first scheme."""
+    """Summarises one scheme's `runs`; the gain is over the runs of `base`, the first scheme."""
     goodput = estimate([goodput_bps(run) for run in runs])
     first = runs[0]["scheme"] == base[0]["scheme"] if base else True
     times = sorted(time for run in runs for time in completion_times_s(run))
@@ -105,7 +105,7 @@ def summarise(runs: Sequence[Run], base: Sequence[Run], goal: Objective) -> Sche
 
 
 def summarise_all(runs: Sequence[Run]) -> list[SchemeSummary]:
-    """One summary a scheme, in the order in which the schemes first appear."""
+    """Returns one summary per scheme, in order of first appearance."""
     by_scheme = group(runs)
     base = next(iter(by_scheme.values()), [])
     goal = objective(runs)
@@ -120,13 +120,13 @@ def group(runs: Sequence[Run]) -> dict[str, list[Run]]:
 
 
 def difference(runs: Sequence[Run], base: Sequence[Run], goal: Objective) -> Estimate:
-    """By how much `runs` do better than `base`, seed by seed, in the objective's unit."""
+    """Returns how much better `runs` do than `base`, seed by seed, in the objective's unit."""
     values, others = paired_values(runs, base, goal)
     return paired_difference(values, others) if goal.higher_is_better else paired_difference(others, values)
 
 
 def percentile(ordered: Sequence[float], p: float) -> float | None:
-    """The nearest-rank percentile of `ordered` values."""
+    """Returns the nearest-rank percentile of `ordered` values."""
     return ordered[min(len(ordered) - 1, int(p * len(ordered)))] if ordered else None
 
 
@@ -144,8 +144,8 @@ def _total(run: Run, key: str) -> int:
 
 
 def _mean_rtt(runs: Sequence[Run], key: str) -> float | None:
-    """Mean over flows and runs, each with the weight of its samples; None behind a proxy."""
-    # Behind a proxy the sender's round trips are those with the proxy: next to others they would mislead.
+    """Returns the mean over flows and runs, weighted by their samples; None behind a proxy."""
+    # Behind a proxy the sender measures round trips to the proxy, which would mislead beside the others.
     own = [run for run in runs if not is_split(run["scheme"])]
     flows = [flow for run in own for flow in measured(run) if flow["rtt_samples"]]
     samples = sum(flow["rtt_samples"] for flow in flows)

@@ -1,20 +1,20 @@
-"""Units in which numbers read well."""
+"""Chooses readable units."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 Unit = tuple[float, str]
-"""How many base units it is, and its name."""
+"""The size in base units, and the name."""
 
 
 def rate_scale(rates_bps: Sequence[float]) -> Unit:
-    """The unit for rates as large as these."""
+    """Returns the unit for rates of this size."""
     return _largest_below(rates_bps, ((1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s")), "bit/s")
 
 
 def size_scale(sizes_bytes: Sequence[float]) -> Unit:
-    """The unit for sizes as large as these."""
+    """Returns the unit for sizes of this size."""
     return _largest_below(sizes_bytes, ((1e9, "GB"), (1e6, "MB"), (1e3, "kB")), "bytes")
 
 

@@ -1,4 +1,4 @@
-"""The comparison in one sentence, which calls a tie a tie."""
+"""Puts the comparison into one sentence that calls a tie a tie."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from airtcp.facts.summary import Objective, difference, group, objective, summar
 
 @dataclass(frozen=True)
 class Verdict:
-    """Who is best, and who cannot be told from the best with this many seeds."""
+    """The best scheme, and its statistical ties with this many seeds."""
 
     best: str
     tied: tuple[str, ...]
@@ -20,7 +20,7 @@ class Verdict:
 
 
 def verdict(runs: Sequence[Run], *, replays: bool = False) -> Verdict | None:
-    """None where there is nothing to compare; `replays`: does the path replay a recording?"""
+    """Returns None if there is nothing to compare. `replays`: whether the path replays a recording."""
     by_scheme = group(runs)
     if len(by_scheme) < 2:
         return None
@@ -37,7 +37,7 @@ def verdict(runs: Sequence[Run], *, replays: bool = False) -> Verdict | None:
 
 
 def rank(by_scheme: dict[str, list[Run]], goal: Objective) -> list[str]:
-    """Schemes from best to worst mean; equals keep their order."""
+    """Returns the schemes from best to worst mean; equals keep their order."""
 
     def badness(scheme: str) -> float:
         values = [value for run in by_scheme[scheme] if (value := goal.of(run)) is not None]
@@ -61,7 +61,7 @@ def _win(best: str, second: str, gap: Estimate, by_scheme: dict[str, list[Run]],
 
 
 def _against_first(runs: Sequence[Run], best: str, tied: Sequence[str]) -> str:
-    """How the best stands to the first scheme, where that has not been said."""
+    """Compares the best with the first scheme, unless that has been said."""
     first, *rest = summarise_all(runs)
     if first.scheme in (best, *tied) or len(rest) < 2:
         return ""
@@ -70,7 +70,7 @@ def _against_first(runs: Sequence[Run], best: str, tied: Sequence[str]) -> str:
 
 
 def _repeated(by_scheme: dict[str, list[Run]], replays: bool) -> str:
-    """An interval over runs that are all the same says nothing of what chance would do."""
+    """Explains identical runs, whose interval says nothing about chance."""
     alike = [scheme for scheme, runs in by_scheme.items() if _all_alike(runs)]
     if not alike:
         return ""
@@ -79,7 +79,7 @@ def _repeated(by_scheme: dict[str, list[Run]], replays: bool) -> str:
 
 
 def repeated_runs(replays: bool) -> str:
-    """What it means that runs with different seeds are identical: the rest of a sentence, and what helps."""
+    """Explains why runs with different seeds are identical, as the end of a sentence, and gives a remedy."""
     text = (
         "almost nothing on this path is random, so the seeds repeat the same run; ± 0 does not mean"
         " certainty."
@@ -94,14 +94,14 @@ def repeated_runs(replays: bool) -> str:
 
 def _all_alike(runs: Sequence[Run]) -> bool:
     def course(run: Run) -> Mapping[str, object]:
-        # A run that leaves time series has more events of the simulator: its samples.
+        # A run that records time series has more events: its samples.
         return {key: value for key, value in run.items() if key not in ("seed", "events")}
 
     return len(runs) > 1 and all(course(run) == course(runs[0]) for run in runs[1:])
 
 
 def percent(share: Estimate, signed: bool = False) -> str:
-    """`12.3 % ± 0.4`: a share and its interval in percent."""
+    """Formats a share and its interval in percent: `12.3 % ± 0.4`."""
     mean = f"{100 * share.mean:{'+' if signed else ''}.1f} %"
     return mean if share.half_width is None else f"{mean} ± {100 * share.half_width:.1f}"
 

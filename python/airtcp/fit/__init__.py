@@ -1,4 +1,4 @@
-"""A person's own measurements become a scenario."""
+"""Fits a scenario to a user's own measurements."""
 
 from airtcp.fit.fitting import Fit, fit, fit_measurements
 

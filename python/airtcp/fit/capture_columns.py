@@ -1,4 +1,4 @@
-"""What the engine finds in a packet capture. Times in seconds since the file's first packet."""
+"""What the engine finds in a packet capture. Times are in seconds since the file's first packet."""
 
 from __future__ import annotations
 
@@ -8,37 +8,37 @@ from airtcp.fit.measurement import Flags, Floats
 
 
 class Way(TypedDict):
-    """The data of one direction of a connection. Series have a value a packet, sample or interval."""
+    """The data of one direction of a connection. Series have one value per packet, sample or interval."""
 
     position: Literal["sender", "receiver", "between", "unknown"]
-    """Where the capture was taken, on the way of these data."""
+    """Where the capture was taken, on the path of this data."""
     to_sender_s: float | None
-    """At best, from there to the sender and back; and to the receiver."""
+    """Lowest round trip from there to the sender; below, to the receiver."""
     to_receiver_s: float | None
     rtt_time_s: Floats
     rtt_s: Floats
-    """Over the whole path."""
+    """Round trips over the whole path."""
     fate_time_s: Floats
-    """When each packet was sent, or passed; its fate is in `lost`."""
+    """When each packet was sent or passed; its fate is in `lost`."""
     lost: Flags
-    """Each packet's fate in order of sending, retransmissions included."""
+    """Whether each packet was lost, in order of sending, retransmissions included."""
     late_by_s: Floats
     gap_s: float | None
-    """The median from one data packet to the next."""
+    """Median time between data packets."""
     data_packets: int
     data_bytes: int
-    """Of their IP packets."""
+    """Bytes of their IP packets."""
     payload_bytes: int
     retransmissions: int
     spurious: int
     timeouts: int
     late: int
     missed: int
-    """Acknowledged, but not in the capture."""
+    """Packets acknowledged but not captured."""
     duplicates: int
-    """Captured twice."""
+    """Packets captured twice."""
     merged: int
-    """Longer than a packet: captured before the network card cut them, or after it joined them."""
+    """Segments longer than a packet: captured before the network card split them, or after it merged them."""
     ce_marks: int
     acks: int
     ack_bytes: int
@@ -47,13 +47,13 @@ class Way(TypedDict):
     throughput_interval_s: float
     throughput_bytes: Floats
     sustained_bps: float | None
-    """The best over a second: a lower bound of what the path can carry."""
+    """The best rate over a second: a lower bound of the path's capacity."""
     dispersion_bps: float | None
-    """Where the rates of packet trains crowd: an estimate of the slowest link, if its rate is constant."""
+    """Mode of the packet-train rates: an estimate of the slowest link, if its rate is constant."""
     dispersion_share: float | None
-    """Share of the bytes whose trains are there."""
+    """Share of the bytes whose trains are in the mode."""
     fastest_bps: float | None
-    """One train in a hundred was faster: an upper bound, but for what later queues have pressed together."""
+    """The rate that one train in a hundred exceeds: an upper bound, unless later queues compressed trains."""
 
 
 class CaptureColumns(TypedDict):
@@ -68,7 +68,7 @@ class CaptureColumns(TypedDict):
     connections: int
     connections_forgotten: int
     payload_bytes: int
-    """Of all connections."""
+    """Payload of all connections."""
     sender: str
     """Address and port of the end that sent most."""
     receiver: str
@@ -76,8 +76,8 @@ class CaptureColumns(TypedDict):
     timestamps: bool
     sack: bool | None
     ecn: bool | None
-    """Agreed on in the handshake, if that is in the file."""
+    """Whether the handshake agreed on ECN; None if it is not in the file."""
     handshake_rtt_s: float | None
     forward: Way
-    """From `sender` to `receiver`."""
+    """The direction from `sender` to `receiver`."""
     reverse: Way

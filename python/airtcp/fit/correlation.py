@@ -1,4 +1,4 @@
-"""How long delay remembers: the correlation of a delay with the one an interval later."""
+"""Correlation of a delay with the delay one interval later."""
 
 from __future__ import annotations
 
@@ -11,40 +11,42 @@ from airtcp.fit.findings import Value, Z
 from airtcp.fit.measurement import Floats
 
 MEMORYLESS = 0.05
-"""Stands for a correlation that cannot be told from none: all but gone after one interval."""
+"""Used for a correlation that is indistinguishable from none: it decays within one interval."""
 LONG = 0.8
-"""A lag at which the correlation is above this says little of how it falls: a longer one is taken."""
+"""A correlation above this is too high to show its decay: a longer lag is used."""
 FEW_PAIRS = 15
 MOST = 0.99
 
 
 @dataclass(frozen=True)
 class Correlation:
-    """Of the delays' normal scores, which are the logarithms' where delays are log-normal."""
+    """Correlation of the delays' normal scores, which are the logarithms if delays are log-normal."""
 
     interval_s: float
     coefficient: Value | None
-    """None: too few pairs to say."""
+    """None if there are too few pairs."""
 
     @property
     def is_seen(self) -> bool:
-        """Is it surely above none?"""
+        """Whether it is surely above zero."""
         found = self.coefficient
         return found is not None and found.low is not None and found.low > 0 and found.best > MEMORYLESS
 
     @property
     def used(self) -> float:
-        """What the scenario takes."""
+        """The value that the scenario uses."""
         return min(MOST, self.coefficient.best) if self.is_seen and self.coefficient else MEMORYLESS
 
     def of_delays(self, sigma: float) -> float:
-        """The log-normal delays' own correlation, where `sigma` is the deviation of their logarithm."""
+        """Returns the correlation of the log-normal delays themselves; `sigma` is the deviation of their
+        logarithm."""
         variance = sigma**2
         return math.expm1(self.used * variance) / math.expm1(variance) if variance > 1e-9 else self.used
 
 
 def correlation(time: Floats, values: Floats) -> Correlation:
-    """At the median spacing of the values, or at the first doubling of it at which they begin to differ."""
+    """Returns the correlation at the values' median spacing, or at its first doubling at which they start to
+    differ."""
     spacing = float(np.median(np.diff(time))) if len(time) > 1 else 1.0
     spacing = spacing if spacing > 0 else 1.0
     scores = _normal_scores(values)
@@ -60,7 +62,8 @@ def correlation(time: Floats, values: Floats) -> Correlation:
 
 
 def _normal_scores(values: Floats) -> Floats:
-    """Van der Waerden's: free of the distribution. Ties share one."""
+    """Returns van der Waerden's normal scores, which do not depend on the distribution. Ties share one
+    score."""
     from scipy.special import ndtri  # noqa: PLC0415 slow to import
 
     _, place, count = np.unique(values, return_inverse=True, return_counts=True)
@@ -70,7 +73,7 @@ def _normal_scores(values: Floats) -> Floats:
 
 
 def _at(time: Floats, scores: Floats, lag_s: float) -> Value | None:
-    """By the pairs whose distance is nearest to the lag, within half of it."""
+    """Returns the correlation of the pairs whose distance is nearest to the lag, within half of it."""
     place = np.searchsorted(time, time + lag_s)
     place = np.minimum(place, len(time) - 1)
     before = np.maximum(place - 1, 0)
@@ -85,7 +88,7 @@ def _at(time: Floats, scores: Floats, lag_s: float) -> Value | None:
     if first.std() == 0 or second.std() == 0:
         return None
     value = float(np.corrcoef(first, second)[0, 1])
-    # Overlapping pairs are no more evidence than the time that they span.
+    # Overlapping pairs count only as much as the time that they span.
     spans = max(FEW_PAIRS, min(n, int((time[-1] - time[0]) / lag_s)))
     half = Z * math.sqrt(max(1e-9, 1 - value**2) / spans)
     return Value(value, max(-1.0, value - half), min(1.0, value + half))

@@ -1,4 +1,4 @@
-"""Dates and times as programs print them."""
+"""Parses dates and times as programs print them."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _NAMED_MONTH = re.compile(
 
 
 def seconds(text: str) -> float | None:
-    """Seconds since 1970, or since midnight if that is all there is; None: this is no date.
+    """Returns seconds since 1970, or since midnight without a date; None if the text is no time.
 
-    It knows a number of seconds, ISO 8601, `Sun Nov 22 03:08:50 UTC 2026`, and `03:08:50`. Only differences
-    matter to a measurement: time zones that are names are left out.
+    It accepts a number of seconds, ISO 8601, `Sun Nov 22 03:08:50 UTC 2026`, and `03:08:50`. Named time zones
+    are ignored, because only differences matter to a measurement.
     """
     text = text[:80].strip()
     if _EPOCH.match(text):
@@ -31,7 +31,7 @@ def seconds(text: str) -> float | None:
 
 
 def iso_seconds(text: str) -> float | None:
-    """Of `2026-11-22T03:08:50.123+01:00`; in UTC without a zone."""
+    """Parses `2026-11-22T03:08:50.123+01:00`; UTC if without a zone."""
     try:
         date = datetime.fromisoformat(text.upper().replace(",", "."))
         return (date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp()

@@ -1,6 +1,6 @@
-"""Round trips: the least one, and how what is above it varies.
+"""The lowest round trip, and the distribution of what is above it.
 
-What is above the least round trip is taken for log-normal, as the simulator's `correlated` jitter is.
+What is above is assumed log-normal, like the simulator's `correlated` jitter.
 """
 
 from __future__ import annotations
@@ -16,25 +16,25 @@ from airtcp.fit.findings import CONFIDENCE, Value
 from airtcp.fit.measurement import Floats, RoundTrips
 
 QUANTILES = 500
-"""Sorted round trips are thinned out to this many before a curve is fitted through them."""
+"""Number of quantiles of the round trips to which a curve is fitted."""
 NEGLIGIBLE = 0.005
-"""A standard deviation below this share of the least round trip, or below 0.1 ms, is no variation."""
+"""A standard deviation below this share of the lowest round trip, or below 0.1 ms, counts as no variation."""
 SHARES = np.geomspace(1e-3, 1, 40)
-"""How far below the least round trip a base is tried, as shares of the farthest."""
+"""How far below the lowest round trip bases are tried, as shares of the farthest."""
 RESAMPLES = 100
 MOST_RESAMPLED = 5000
 FEW = 20
-"""Fewer round trips than this show no distribution."""
+"""Fewer round trips show no distribution."""
 
 
 @dataclass(frozen=True)
 class Variation:
-    """Log-normal, above the base."""
+    """A log-normal distribution above the base."""
 
     mean_s: float
     deviation_s: float
     measured_deviation_s: float
-    """Of the round trips themselves: a fitted tail may be longer than any of them."""
+    """Deviation of the round trips themselves: the fitted tail may be longer than any of them."""
     misfit: float
     """Largest distance between the measured and the fitted distribution function (Kolmogorov)."""
     correlation: Correlation
@@ -52,13 +52,13 @@ class Variation:
 
 @dataclass(frozen=True)
 class Delay:
-    """What round trips say. All times are of round trips."""
+    """What round trips show. All times are round trips."""
 
     base_s: Value
     least_s: float
-    """The least that was seen and believed."""
+    """The lowest plausible round trip."""
     dropped: int
-    """Round trips too short to be believed: clocks that were set."""
+    """Round trips too short to be plausible, after a clock was set."""
     variation: Variation | None
     spikes: Episode | None
     stalls: Episode | None
@@ -66,12 +66,12 @@ class Delay:
 
 
 def fit_delay(trips: RoundTrips, *, is_idle: bool = True) -> Delay | None:
-    """None without any round trip. Of a path that was not idle, only the least round trip is its own."""
+    """Fits the delay; None without any round trip. On a loaded path only the lowest round trip is used."""
     time, rtt, dropped = _believable(trips)
     if len(rtt) == 0:
         return None
     if not is_idle or trips.least_s is not None:
-        # Smoothed values are above the least.
+        # Smoothed values exceed the lowest round trip.
         least = float(rtt.min()) if trips.least_s is None else min(trips.least_s, float(rtt.min()))
         return Delay(Value(least, None, least), least, dropped, None, None, None, len(rtt))
     calm, spikes, stalls = separate(time, rtt)
@@ -88,7 +88,7 @@ def fit_delay(trips: RoundTrips, *, is_idle: bool = True) -> Delay | None:
 
 
 def _believable(trips: RoundTrips) -> tuple[Floats, Floats, int]:
-    """Without what is not a time, and without the few that are less than half of all but a hundredth."""
+    """Drops invalid times, and the few that are below half of the first percentile."""
     real = np.isfinite(trips.rtt_s) & np.isfinite(trips.time_s) & (trips.rtt_s > 0)
     time, rtt = trips.time_s[real], trips.rtt_s[real]
     if len(rtt) >= FEW:
@@ -100,9 +100,10 @@ def _believable(trips: RoundTrips) -> tuple[Floats, Floats, int]:
 
 
 def base_round_trip(rtt: Floats) -> Value:
-    """The round trip that nothing delays: where a log-normal's quantiles best meet the measured ones.
+    """Returns the round trip without any queueing, where a log-normal's quantiles best match the measured
+    ones.
 
-    The interval is a bootstrap's over blocks of successive round trips, which are alike.
+    The interval comes from a bootstrap over blocks of successive round trips, which are correlated.
     """
     least = float(rtt.min())
     if len(rtt) < FEW or float(rtt.max()) == least:
@@ -118,10 +119,11 @@ def base_round_trip(rtt: Floats) -> Value:
 
 
 def _shift(rtt: Floats) -> float:
-    """The greatest base up to the least value at which the probability plot is as straight as it can be.
+    """Returns the greatest base, up to the lowest value, that keeps the probability plot nearly as straight
+    as possible.
 
-    Its correlation coefficient (Filliben 1975) is flat where the distribution is nearly symmetric; a tenth
-    of its shortfall decides nothing. No base is further below the least value than that is below the upper
+    The plot's correlation coefficient (Filliben 1975) is flat for nearly symmetric distributions; a tenth of
+    its shortfall is not significant. No base is further below the lowest value than that is below the upper
     quartile.
     """
     from scipy.special import ndtri  # noqa: PLC0415 slow to import
@@ -146,7 +148,8 @@ def _thinned(values: Floats) -> Floats:
 
 
 def _log_normal(above: Floats) -> tuple[float, float, float]:
-    """Mean, deviation and misfit of the nearer of two: with the logarithms' moments, or the values' own."""
+    """Returns mean, deviation and misfit of the better of two fits: by moments of the logarithms or of the
+    values."""
     values = _thinned(above)
     floor = max(1e-6, 1e-3 * float(np.median(values)))
     logs = np.log(np.maximum(values, floor))
@@ -163,7 +166,7 @@ def _log_normal(above: Floats) -> tuple[float, float, float]:
 
 def _misfit(ordered: Floats, mean: float, deviation: float) -> float:
     fitted = cumulative(ordered, mean, deviation)
-    # Equal values are one step: clocks that count in milliseconds make many of them.
+    # Equal values are one step: millisecond clocks produce many.
     distinct, first, count = np.unique(ordered, return_index=True, return_counts=True)
     middle = (first + count / 2) / len(ordered)
     slack = 0.5 / len(ordered)
@@ -171,7 +174,7 @@ def _misfit(ordered: Floats, mean: float, deviation: float) -> float:
 
 
 def cumulative(above: Floats, mean: float, deviation: float) -> Floats:
-    """The log-normal's distribution function."""
+    """Returns the log-normal's distribution function."""
     from scipy.special import ndtr  # noqa: PLC0415 slow to import
 
     sigma = math.sqrt(math.log1p((deviation / mean) ** 2))

@@ -1,4 +1,4 @@
-"""Which format a file has, and what it says."""
+"""Detects a file's format and reads it."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _TEXT_CONTROLS = frozenset(b"\t\n\v\f\r\x07\x08\x1b")
 
 
 def read(path: Path | str, format: str | None = None) -> Measurement:  # noqa: A002 the option's name
-    """Reads a file of any format; `format` names it where the content does not tell.
+    """Reads a file of any format; `format` names it if the contents are ambiguous.
 
     # Raises
-    FileError: no such file, none that can be read, of no format or of several.
+    FileError: the file is missing, unreadable, of no format, or of several.
     """
     path = Path(path)
     start = _start(path)
@@ -28,7 +28,7 @@ def read(path: Path | str, format: str | None = None) -> Measurement:  # noqa: A
 
 
 def is_scenario(path: Path | str) -> bool:
-    """Is it TOML, as scenarios are, and not a measurement? A file that cannot be read is none."""
+    """Returns whether it is TOML, like a scenario, and not a measurement; False if it is unreadable."""
     path = Path(path)
     try:
         if not path.is_file():
@@ -40,7 +40,7 @@ def is_scenario(path: Path | str) -> bool:
 
 
 def is_toml(start: bytes) -> bool:
-    """By its first line that is no comment: a table's heading or a key with a value."""
+    """Decides by the first line that is no comment: a table heading or a key with a value."""
     for line in start.splitlines():
         if line.strip() and not line.lstrip().startswith(b"#"):
             return _TOML_LINE.match(line[:500]) is not None
@@ -48,7 +48,7 @@ def is_toml(start: bytes) -> bool:
 
 
 def formats() -> str:
-    """The names of the formats, for messages."""
+    """Returns the names of the formats, for messages."""
     return ", ".join(reader.name for reader in readers())
 
 

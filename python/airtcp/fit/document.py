@@ -25,7 +25,7 @@ class Input:
 
 @dataclass(frozen=True)
 class FitDocument:
-    """What measurements say of a path, and what they do not. Rates in bit/s, shares from 0 to 1."""
+    """What measurements show of a path, and what they do not. Rates are in bit/s, shares from 0 to 1."""
 
     format: Literal[1]
     airtcp: str
@@ -35,12 +35,12 @@ class FitDocument:
     unknown: tuple[Unknown, ...]
     notes: tuple[str, ...]
     rate_bps: float
-    """On the way there; of a recording the mean."""
+    """Forward rate; the mean of a recording."""
     loss: Loss | None
     scenario: dict[str, Any]
-    """With every default."""
+    """The scenario with every default."""
     scenario_toml: str
-    """With the comments that say where each value comes from."""
+    """The scenario with comments that give the source of each value."""
 
 
 def fit_document(fitted: Fit) -> FitDocument:
@@ -60,5 +60,5 @@ def fit_document(fitted: Fit) -> FitDocument:
 
 
 def fit_schema() -> dict[str, Any]:
-    """The JSON Schema of what `airtcp fit --json` writes."""
+    """Returns the JSON Schema of what `airtcp fit --json` writes."""
     return schema_of(FitDocument)

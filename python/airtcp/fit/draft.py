@@ -1,4 +1,4 @@
-"""The scenario as it is being written: keys with the comments that say where their values come from."""
+"""The scenario under construction: keys, with comments on the sources of their values."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ WIDTH = 100
 LINK = "wireless"
 RUN_S = 60.0
 LONGEST_RUN_S = 300.0
-"""Runs last as long as what they replay, but no longer than this."""
+"""Runs last as long as the recording they replay, but no longer than this."""
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A key of the link, or of its way back."""
+    """A key of the link, or of its reverse direction."""
 
     key: str
     value: str
-    """As TOML has it."""
+    """The value in TOML."""
     comments: tuple[str, ...] = ()
 
 
 @dataclass
 class Draft:
-    """What the parts of the fit have put down so far."""
+    """What the parts of the fit have written so far."""
 
     forward: list[Entry] = field(default_factory=list)
     reverse: list[Entry] = field(default_factory=list)
@@ -40,68 +40,69 @@ class Draft:
     unknown: list[Unknown] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     files: dict[str, str] = field(default_factory=dict)
-    """What the scenario names and is to be written beside it."""
+    """Files that the scenario names, to be written beside it."""
     extra_links: list[list[Entry]] = field(default_factory=list)
     """Links in front of the wireless one."""
     run_s: float = RUN_S
-    """How long the scenario's runs are."""
+    """Duration of the scenario's runs."""
     rate_bps: float = 0.0
-    """On the way there; of a trace or a log the mean."""
+    """Forward rate; the mean of a trace or a log."""
     known_rates_bps: tuple[float, float] | None = None
-    """There and back, where they are fixed and not assumed."""
+    """Forward and reverse rate, if fixed and not assumed."""
     delay: Delay | None = None
     loss: Loss | None = None
     loss_between: tuple[float, float] | None = None
-    """Of full packets in the forward direction."""
+    """Interval of the loss of full packets in the forward direction."""
 
     def replays(self, span_s: float) -> None:
-        """Something of that length is replayed."""
+        """Notes that a recording of that length is replayed."""
         self.run_s = max(self.run_s, min(LONGEST_RUN_S, float(int(span_s))))
 
     def add(self, key: str, value: str, *findings: Finding) -> None:
-        """A key of the way there, found."""
+        """Adds a forward key that was measured."""
         self.found += findings
         self.forward.append(Entry(key, value, tuple(finding.text for finding in findings)))
 
     def assume(self, key: str, value: str, unknown: Unknown) -> None:
-        """A key of the way there for which a default assumed."""
+        """Adds a forward key with an assumed default."""
         self.unknown.append(unknown)
         self.forward.append(Entry(key, value, (f"ASSUMED. {unknown.text}",)))
 
     def carries(self, finding: Finding) -> bool:
-        """Is it in a comment of some key?"""
+        """Returns whether the comment of some key mentions it."""
         entries = [*self.forward, *self.reverse, *(entry for link in self.extra_links for entry in link)]
         return any(finding.text in entry.comments for entry in entries)
 
 
 def text(value: str) -> str:
-    """A TOML string."""
+    """Formats a TOML string."""
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def table(**keys: str | None) -> str:
-    """An inline table of what is not None."""
+    """Formats an inline table of the values that are not None."""
     return "{ " + ", ".join(f"{key} = {value}" for key, value in keys.items() if value is not None) + " }"
 
 
 def number(value: float, digits: int = 4) -> str:
-    """So many significant digits, no exponent, no zeros at the end."""
+    """Formats a number with that many significant digits, without exponent or trailing zeros."""
     plain = format(Decimal(f"{value:.{digits}g}"), "f")
     return plain.rstrip("0").rstrip(".") if "." in plain else plain
 
 
 def milliseconds(seconds: float, digits: int = 4) -> str:
-    """For people and for TOML alike."""
+    """Formats milliseconds, for both text and TOML."""
     return f"{number(max(0.0, seconds) * 1e3, digits)}ms"
 
 
 def duration(seconds: float) -> str:
-    """In ms, or in s from a second on; at least a microsecond, as the scenario wants it above zero."""
+    """Formats a time in ms, or in s from one second up; at least 1 µs, because a scenario requires more than
+    zero."""
     return f"{number(seconds)}s" if seconds >= 1 else milliseconds(max(seconds, 1e-6))
 
 
 def rate(bps: float) -> str:
-    """In the unit in which it reads well."""
+    """Formats a rate in a readable unit."""
     for scale, unit in ((1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s")):
         if bps >= scale:
             return f"{number(bps / scale)}{unit}"
@@ -109,12 +110,12 @@ def rate(bps: float) -> str:
 
 
 def percent(share: float, digits: int = 3) -> str:
-    """For people."""
+    """Formats a share in percent."""
     return f"{number(100 * share, digits)} %"
 
 
 def comment(lines: Iterable[str]) -> str:
-    """Wrapped, each line behind a #."""
+    """Wraps text into comment lines."""
     wrapped = [
         line
         for paragraph in lines
@@ -124,7 +125,7 @@ def comment(lines: Iterable[str]) -> str:
 
 
 def link(name: str, forward: Iterable[Entry], reverse: Iterable[Entry] = ()) -> str:
-    """A `[[link]]` with its `[link.reverse]`, each key under its comments."""
+    """Formats a `[[link]]` with its `[link.reverse]`, each key below its comments."""
     body = "".join(_entry(entry) for entry in forward)
     back = "".join(_entry(entry) for entry in reverse)
     return f"[[link]]\nname = {text(name)}\n{body}" + (f"\n[link.reverse]\n{back}" if back else "")

@@ -1,7 +1,7 @@
-"""Rare stretches of far longer round trips: spikes, and stalls after which all answers come at once.
+"""Detects rare stretches of much longer round trips: spikes, and stalls that end with all answers at once.
 
-A stall shows as a run in which each round trip is shorter than the one before by the time between them. It is
-an outage during which packets wait; a spike is a stretch in which every packet is late by about as much.
+In a stall, each round trip is shorter than the one before by the time between them: packets wait for the end
+of an outage. In a spike, all packets are late by about as much.
 """
 
 from __future__ import annotations
@@ -14,31 +14,31 @@ from airtcp.fit.findings import Value
 from airtcp.fit.measurement import Flags, Floats
 
 FAR = 4.5
-"""Standard deviations of the logarithm, above its median, from which a round trip belongs to an episode."""
+"""Standard deviations of the logarithm above its median from which a round trip belongs to an episode."""
 MULTIPLE = 4.0
-"""So many times the median above the least, at least."""
+"""An episode's round trip exceeds the lowest by at least this multiple of the median excess."""
 LEAST_EXTRA_S = 0.02
 RARE = 0.05
-"""More than this share of all round trips is no exception, but how the path is."""
+"""Episodes with more than this share of the round trips are normal behaviour of the path."""
 FEW = 20
 
 
 @dataclass(frozen=True)
 class Episode:
-    """Spikes, or stalls."""
+    """Spikes or stalls."""
 
     count: int
     every_s: Value
     """Mean time from the end of one to the start of the next."""
     length_s: float
     extra_s: float
-    """Round trip above the usual one: of spikes the median, of stalls their longest."""
+    """Excess over the usual round trip: the median of spikes, the longest of stalls."""
     single: bool
-    """Each was seen by one packet only: they may be shorter, and more frequent."""
+    """Each covered only one packet: episodes may be shorter and more frequent."""
 
 
 def separate(time: Floats, rtt: Floats) -> tuple[Flags, Episode | None, Episode | None]:
-    """Which round trips are calm, and what the others are: spikes and stalls. Times are in order."""
+    """Separates calm round trips from spikes and stalls. Times must be ascending."""
     far = _far(rtt)
     if not far.any():
         return ~far, None, None
@@ -97,7 +97,7 @@ def _stalls(runs: list[slice], above: Floats, spacing: float, span: float) -> Ep
     if not runs:
         return None
     longest = [float(above[run].max()) for run in runs]
-    # The first packet of a stall was sent, on average, half a spacing after its beginning.
+    # On average, the first packet of a stall was sent half a spacing after its beginning.
     length = float(np.mean(longest)) + spacing / 2
     return _episode(len(runs), length, max(longest), span, False)
 

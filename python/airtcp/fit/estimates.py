@@ -1,4 +1,4 @@
-"""All estimators, each asked once."""
+"""Calls each estimator once."""
 
 from __future__ import annotations
 
@@ -14,28 +14,29 @@ from airtcp.fit.overflow import Overflow, set_apart
 
 @dataclass(frozen=True)
 class LossOf:
-    """A loss, and the packets that it was seen on."""
+    """A loss, and the packets that show it."""
 
     loss: Loss
     source: From[Fates] | From[LossCount]
     overflow: Overflow | None = None
-    """Packets that are not counted, because their queue was full."""
+    """Packets left out because they met a full queue."""
     by_size: BySize | None = None
-    """What packets of two lengths tell, where they differ in it."""
+    """Comparison of two packet lengths, if there are two."""
 
 
 @dataclass(frozen=True)
 class Estimates:
-    """What does not depend on what the user adds."""
+    """Estimates that do not depend on what the user specifies."""
 
     delay: Delay | None
     ways: dict[Direction, Delay]
-    """Of each way by itself, of both or none."""
+    """The delay of each direction; both or none."""
     losses: dict[Direction, LossOf]
 
 
 def estimate(evidence: Evidence) -> Estimates:
-    """Of an idle path's round trips rather than a loaded one's, of single packets rather than counts."""
+    """Estimates from an idle path's round trips rather than a loaded one's, and from single packets rather
+    than counts."""
     trips = evidence.idle or evidence.loaded
     losses = {way: found for way in WAYS if (found := _loss(evidence, way)) is not None}
     delay = fit_delay(trips.what, is_idle=trips is evidence.idle) if trips is not None else None

@@ -1,4 +1,5 @@
-"""Several measurements of one path: each is asked for what it knows best, and contradictions are said."""
+"""Combines several measurements of one path: the best-informed answers each question, contradictions are
+reported."""
 
 from __future__ import annotations
 
@@ -24,63 +25,63 @@ from airtcp.fit.measurement import (
 T = TypeVar("T")
 WAYS: tuple[Direction, ...] = ("forward", "reverse", "both")
 SHORTEST_S = 1e-6
-"""Shorter intervals are none."""
+"""Shorter intervals are ignored."""
 FEW = 20
-"""Fewer probes than this tell next to nothing."""
+"""Fewer probes show next to nothing."""
 LEAST_DIFFERS = 1.3
-"""Least round trips so many times apart are not of one path, if there is also"""
+"""Lowest round trips that differ by this factor belong to different paths, if"""
 NEAR_S = 0.005
-"""between them."""
+"""they also differ by this time."""
 
 
 @dataclass(frozen=True)
 class From(Generic[T]):
-    """What a measurement has, and the measurement."""
+    """A piece of a measurement, and its source."""
 
     what: T
     source: Measurement
 
     @property
     def name(self) -> str:
-        """The file, as messages and comments call it."""
+        """The file's name, as messages and comments give it."""
         return shown(self.source.source.name)
 
 
 @dataclass
 class Evidence:
-    """For each question the best answer among the files; None or empty where none has one."""
+    """The best answer to each question among the files; None or empty without one."""
 
     idle: From[RoundTrips] | None = None
-    """Round trips of probes, which load nothing."""
+    """Round trips of probes, which put no load on the path."""
     loaded: From[RoundTrips] | None = None
     """Round trips while a transfer fills the queue in the forward direction."""
     loaded_back: From[RoundTrips] | None = None
-    """The same of the way back."""
+    """Round trips while a transfer fills the queue in the reverse direction."""
     one_way: dict[Direction, From[OneWay]] = field(default_factory=dict)
-    """Delays of each way, on an idle path: of both ways or none."""
+    """One-way delays on an idle path: of both directions or neither."""
     queue_rooms: dict[Direction, From[QueueRoom]] = field(default_factory=dict)
     probed: From[Fates] | None = None
-    """Fates of packets that went there and back."""
+    """Fates of packets that made the round trip."""
     fates: dict[Direction, From[Fates]] = field(default_factory=dict)
     capacity: dict[Direction, From[Throughput]] = field(default_factory=dict)
     link_rate: dict[Direction, From[LinkRate]] = field(default_factory=dict)
     reached: dict[Direction, From[Throughput]] = field(default_factory=dict)
-    """What transfers reached."""
+    """Throughput that transfers reached."""
     counts: dict[Direction, From[LossCount]] = field(default_factory=dict)
-    """How many were lost, where nobody knows which."""
+    """Number of losses, if it is unknown which packets were lost."""
     resent: From[float] | None = None
-    """Share of a transfer's packets that were sent again."""
+    """Share of a transfer's packets that were retransmitted."""
     reordering: dict[Direction, From[Reordering]] = field(default_factory=dict)
     contradictions: list[str] = field(default_factory=list)
 
 
 def shown(text: str) -> str:
-    """Without what would end a line or move a cursor."""
+    """Removes what would end a line or move a cursor."""
     return "".join(letter if letter.isprintable() else "?" for letter in text)
 
 
 def use_of(found: Evidence, measurements: Sequence[Measurement]) -> tuple[list[Measurement], list[str]]:
-    """The measurements that answer something, and a sentence on each of the others."""
+    """Returns the measurements that answer some question, and a sentence on each of the others."""
     ways: list[Any] = [found.fates, found.capacity, found.link_rate, found.reached, found.counts]
     ways += [found.one_way, found.queue_rooms]
     answers: list[From[Any] | None] = [
@@ -108,7 +109,7 @@ def _why_unused(measurement: Measurement, found: Evidence) -> str:
 
 
 def too_few(found: Evidence) -> list[str]:
-    """A warning, if all rests on a handful of probes."""
+    """Warns if everything rests on a few probes."""
     if found.probed is not None:
         probes, name = len(found.probed.what.lost), found.probed.name
     elif found.idle is not None and not found.capacity:
@@ -122,7 +123,7 @@ def too_few(found: Evidence) -> list[str]:
 
 
 def gather(measurements: Sequence[Measurement]) -> Evidence:
-    """Picks the best answer to each question: the one from the most packets, or over the longest time."""
+    """Picks the best answer to each question: the one from the most packets or the longest time."""
     idle = _offers(measurements, lambda m: _trips(m) if not m.is_loaded else [])
     loaded = _offers(measurements, lambda m: _trips(m) if _fills(m, "forward") else [])
     loaded_back = _offers(measurements, lambda m: _trips(m) if _fills(m, "reverse") else [])
@@ -157,7 +158,8 @@ def gather(measurements: Sequence[Measurement]) -> Evidence:
 
 
 def oriented(measurements: Sequence[Measurement]) -> list[Measurement]:
-    """All seen from this host, unless all data came from the other one: then that is the way there."""
+    """Takes all measurements as seen from this host, unless all data came from the other one, which is then
+    the forward direction."""
     if all(m.is_seen_from_far for m in measurements if m.has_ways):
         return list(measurements)
     return [m.turned() if m.is_seen_from_far else m for m in measurements]
@@ -168,7 +170,7 @@ def _trips(measurement: Measurement) -> list[RoundTrips]:
 
 
 def _fills(measurement: Measurement, way: Direction) -> bool:
-    """Did something fill the queue on that way?"""
+    """Returns whether something filled the queue in that direction."""
     transfer = measurement.transfer
     return measurement.load in (way, "both") or (transfer is not None and transfer.direction == way)
 
@@ -202,12 +204,12 @@ def _span(throughput: Throughput) -> float:
 
 
 def carries(throughput: Throughput) -> bool:
-    """Could anything ever cross?"""
+    """Returns whether anything ever got through."""
     return bool((throughput.rate_bps[throughput.interval_s >= SHORTEST_S] >= 1.0).any())
 
 
 def mean_rate(throughput: Throughput) -> float:
-    """Bits a second over all its time."""
+    """Returns the mean rate in bit/s."""
     span = _span(throughput)
     return float((throughput.rate_bps * throughput.interval_s).sum()) / span if span > 0 else 0.0
 
@@ -233,7 +235,7 @@ def _contradict(
 
 
 def two_paths(measurements: Sequence[Measurement]) -> str | None:
-    """Why they cannot be of one path: no queue explains how far apart their least round trips are."""
+    """Says why they cannot be of one path: no queue explains the difference of their lowest round trips."""
     apart = _least_apart([m for m in measurements if not m.is_loaded])
     return apart and f"{apart}: these are different paths; fit each separately"
 
@@ -253,7 +255,7 @@ def _least_apart(measurements: Sequence[Measurement]) -> str | None:
 
 
 def there(way: Direction) -> str:
-    """In words."""
+    """Returns the direction in words."""
     return {
         "forward": "in the forward direction",
         "reverse": "in the reverse direction",

@@ -1,4 +1,4 @@
-"""Measured against fitted: round trips over time and their distribution, loss runs, throughput."""
+"""Figures of measured against fitted: round trips over time, their distribution, loss runs, throughput."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
 MEASURED, FITTED = COLOURS[0], COLOURS[1]
 MOST_POINTS = 4000
-"""Drawn of a series: more are only ink."""
+"""Limit on the points drawn of a series."""
 MOST_RUNS = 15
 
 
 def draw(fitted: Fit, evidence: Evidence, directory: Path) -> list[Path]:
-    """Whatever of it was measured."""
+    """Draws what was measured."""
     figures: dict[str, Figure] = {}
     with style():
         trips = evidence.idle or evidence.loaded
@@ -42,7 +42,7 @@ def draw(fitted: Fit, evidence: Evidence, directory: Path) -> list[Path]:
 
 
 def _series(trips: RoundTrips, delay: Delay) -> Figure:
-    """Above what was measured, below one course of the fitted process at the same times."""
+    """Draws the measurement above one realisation of the fitted process at the same times."""
     drawn = figure(3.2)
     above, below = drawn.subplots(2, 1, sharex=True, sharey=True)
     thin = slice(None, None, -(-len(trips.time_s) // MOST_POINTS))
@@ -64,7 +64,7 @@ def _series(trips: RoundTrips, delay: Delay) -> Figure:
 
 
 def one_course(time: Floats, delay: Delay) -> Floats:
-    """Round trips of the fitted process at these times; the same each time."""
+    """Returns round trips of the fitted process at these times; always the same realisation."""
     varies = delay.variation
     if varies is None or len(time) == 0:
         return np.full(len(time), delay.base_s.best)
@@ -103,7 +103,7 @@ def _fitted(rtt: Floats, delay: Delay) -> Floats:
 
 
 def _runs(loss: Loss) -> Figure:
-    """How often so many packets were lost in a row, and how often the model has it."""
+    """Draws the frequency of loss runs by length, measured and modelled."""
     drawn = figure(2.4)
     axes = drawn.subplots()
     longest = min(MOST_RUNS, max(len(loss.runs), 3))
@@ -124,7 +124,7 @@ def _runs(loss: Loss) -> Figure:
 
 
 def expected_runs(chain: Chain, n: int, longest: int) -> Floats:
-    """How many runs of 1 to `longest` lost packets `n` packets have in the mean."""
+    """Returns the expected number of runs of 1 to `longest` losses among `n` packets."""
     change = np.array([[1 - chain.to_bad, chain.to_bad], [chain.to_good, 1 - chain.to_good]])
     loss = np.array([chain.good_loss, chain.bad_loss])
     state = np.array([1 - chain.bad_share, chain.bad_share]) * (1 - loss) @ change
@@ -158,7 +158,7 @@ def _throughput(evidence: Evidence, rate_bps: float) -> Figure:
 
 
 def _thinned(what: Throughput) -> tuple[Floats, Floats]:
-    """Means over stretches of as many intervals as leave few enough points."""
+    """Returns means over stretches of intervals, so that few enough points remain."""
     size = -(-len(what.rate_bps) // MOST_POINTS)
     starts = np.arange(0, len(what.rate_bps), size)
     span = np.add.reduceat(what.interval_s, starts)

@@ -1,31 +1,31 @@
-"""What an estimator answers: a value with its interval, and how it was got."""
+"""Results of estimators: a value with its interval, and the method."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 CONFIDENCE = 0.95
-"""Of every interval here."""
+"""Confidence of every interval here."""
 Z = 1.959963984540054
 """Two-sided normal quantile of `CONFIDENCE`."""
 
 
 @dataclass(frozen=True)
 class Value:
-    """An estimate and its 95 % interval; the ends are None where none can be given."""
+    """An estimate and its 95 % interval; an end is None if it is unknown."""
 
     best: float
     low: float | None = None
     high: float | None = None
 
     def includes(self, value: float) -> bool:
-        """Is `value` inside the interval? An end that is missing excludes nothing."""
+        """Returns whether `value` is inside the interval. A missing end excludes nothing."""
         return (self.low is None or self.low <= value) and (self.high is None or value <= self.high)
 
 
 @dataclass(frozen=True)
 class Finding:
-    """Something that the measurements say of the path."""
+    """Something that the measurements show."""
 
     quantity: str
     """In words, e.g. `least round trip`."""
@@ -34,40 +34,40 @@ class Finding:
     interval: str
     """The 95 % interval with its unit, or empty."""
     how: str
-    """How it was got: a sentence."""
+    """The method, in a sentence."""
 
     @property
     def text(self) -> str:
-        """On one line."""
+        """It on one line."""
         interval = f" ({self.interval})" if self.interval else ""
         return f"{self.quantity}: {self.shown}{interval}. {self.how}"
 
 
 @dataclass(frozen=True)
 class Reading:
-    """One thing that the measurements can mean, and the keys of the fitted scenario that say so."""
+    """One possible meaning of the measurements, and the keys of the fitted scenario that express it."""
 
     name: str
-    """The rest of a sentence that begins with `if`."""
+    """The end of a sentence that begins with `if`."""
     keys: tuple[tuple[str, str], ...]
-    """As for `--set`; empty for the one that assumed."""
+    """As for `--set`; empty for the assumed reading."""
 
 
 @dataclass(frozen=True)
 class Unknown:
-    """Something that the measurements do not say."""
+    """Something that the measurements do not show."""
 
     quantity: str
     why: str
-    """A sentence."""
+    """The reason, in a sentence."""
     stand_in: str
     """The default in its place."""
     remedy: str
-    """What to measure or to change: a sentence."""
+    """What to measure or to change, in a sentence."""
     readings: tuple[Reading, ...] = ()
-    """All that the measurements allow, where these can be listed; the first assumed."""
+    """All readings that the measurements allow, if they can be listed; the assumed one first."""
 
     @property
     def text(self) -> str:
-        """On one line."""
+        """It on one line."""
         return f"{self.quantity}: {self.why} {self.stand_in} {self.remedy}"

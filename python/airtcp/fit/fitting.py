@@ -1,4 +1,4 @@
-"""From files to a scenario."""
+"""Fits a scenario to files."""
 
 from __future__ import annotations
 
@@ -35,29 +35,29 @@ LEFT_OPEN = (
     "reading, and the gain that the loss allows. What you know better, say above, and take it out here."
 )
 SCHEMES = ("cubic", "reno", "vegas", "westwood", "veno", "hybla", "bbr")
-"""CUBIC first, for it is what most systems use: the others are compared with it."""
+"""CUBIC first: most systems use it, and the others are compared with it."""
 
 
 @dataclass(frozen=True)
 class Fit:
-    """A scenario fitted to measurements, and what it rests on."""
+    """A scenario fitted to measurements, and its evidence."""
 
     measurements: tuple[Measurement, ...]
     name: str
     found: tuple[Finding, ...]
-    """What the measurements say, each with its interval and how it was got."""
+    """What the measurements show, each with its interval and method."""
     unknown: tuple[Unknown, ...]
-    """What they do not say, and the default assumed."""
+    """What they do not show, and the default assumed."""
     notes: tuple[str, ...]
-    """Contradictions among the files, what was left out, what else the reader should know."""
+    """Contradictions among the files, omissions, and other remarks for the reader."""
     files: dict[str, str]
-    """What the scenario names beside files of the user's: name and content. Written with it."""
+    """Generated files that the scenario names, written with it: name and contents."""
     rate_bps: float
-    """On the way there; of a trace or a log the mean."""
+    """Forward rate; the mean of a trace or a log."""
     delay: Delay | None
-    """What the round trips say, as numbers."""
+    """Numbers from the round trips."""
     loss: Loss | None
-    """What the fates of packets say, as numbers."""
+    """Numbers from the packets' fates."""
     _evidence: Evidence = field(repr=False)
     _estimates: Estimates = field(repr=False)
     _given: Given = field(repr=False)
@@ -65,16 +65,16 @@ class Fit:
 
     @property
     def file_name(self) -> str:
-        """The name as that of a file, without an ending."""
+        """The scenario's name as a file name without suffix."""
         return _file_name(self.name)
 
     @property
     def toml(self) -> str:
-        """The scenario with its comments. The files that it names are found from the current directory."""
+        """The scenario with its comments. Paths of its files are relative to the current directory."""
         return self.toml_in(Path())
 
     def toml_in(self, folder: Path | str) -> str:
-        """The same for a file in `folder`, whose paths are relative to it."""
+        """Returns the scenario for a file in `folder`; paths of its files are relative to that."""
         return _document(
             self,
             _drafted(self._evidence, self._estimates, self._given, self._replay, self.name, Path(folder)),
@@ -90,10 +90,10 @@ class Fit:
         overrides: Sequence[tuple[str, str]] = (),
         controllers: Sequence[type[CongestionControl]] = (),
     ) -> Scenario:
-        """The scenario with some of its keys changed, as `Scenario.load` does.
+        """Returns the scenario with some of its keys changed, as `Scenario.load` does.
 
         # Raises
-        ScenarioError: for a key or a value that cannot be.
+        ScenarioError: for an invalid key or value.
         """
         if not self.files:
             return Scenario.parse(self.toml, list(overrides), controllers=controllers)
@@ -102,7 +102,7 @@ class Fit:
             return Scenario.load(path, list(overrides), controllers=controllers)
 
     def write(self, path: Path | str) -> Path:
-        """Writes the scenario, and beside it the files that it needs; answers where it is.
+        """Writes the scenario and the files that it needs beside it; returns its path.
 
         # Raises
         OSError: it cannot be written.
@@ -114,13 +114,13 @@ class Fit:
         return path
 
     def draw(self, directory: Path | str) -> list[Path]:
-        """Draws measured against fitted, as PNG and SVG; answers where the figures are."""
+        """Draws measured against fitted, as PNG and SVG; returns the paths."""
         from airtcp.fit.figures import draw  # noqa: PLC0415 Matplotlib is slow to import
 
         return draw(self, self._evidence, Path(directory))
 
     def summary(self) -> list[str]:
-        """What was found and what is assumed, in a line each."""
+        """Returns what was found and what is assumed, a line each."""
         used, _ = use_of(self._evidence, self.measurements)
         names = ", ".join(shown(f"{m.source.name} ({m.format})") for m in used)
         found = "; ".join(f"{finding.quantity} {finding.shown}" for finding in self.found)
@@ -146,12 +146,12 @@ def fit(
 ) -> Fit:
     """Fits a scenario to one file of measurements, or to several of the same path.
 
-    `rate` and `reverse_rate` say what the link carries each way, in bit/s or as "20Mbit/s"; `format` names
-    the files' format where they do not tell; `replay` takes the measured round trips themselves for the
-    link's delay instead of a distribution; `on_read` is told each file before it is read.
+    `rate` and `reverse_rate` give the link's rates, in bit/s or as "20Mbit/s"; `format` names the files'
+    format if their contents are ambiguous; `replay` replays the measured round trips as the link's delay
+    instead of fitting a distribution; `on_read` is called with each file before it is read.
 
     # Raises
-    FileError: a file that cannot be read, or holds nothing that can be fitted.
+    FileError: a file cannot be read, or contains nothing that can be fitted.
     """
     from airtcp.fit.detect import read  # noqa: PLC0415 all formats are imported
 
@@ -172,10 +172,10 @@ def fit_measurements(
     replay: bool = False,
     name: str | None = None,
 ) -> Fit:
-    """Fits a scenario to what has been read.
+    """Fits a scenario to parsed measurements.
 
     # Raises
-    FileError: they hold nothing that can be fitted, or are of two paths.
+    FileError: they contain nothing that can be fitted, or are of two paths.
     """
     if not measurements:
         raise _file_error("name at least one measurement file")
@@ -242,7 +242,7 @@ def _drafted(
 def _document(fitted: Fit, drafted: Draft) -> str:
     sources = [f"- {m.source.name}: {m.format}" for m in fitted.measurements]
     head = ["Fitted by `airtcp fit` from these files; intervals are 95 %.", *sources, *fitted.notes]
-    # What no key of the scenario carries.
+    # Findings that no key of the scenario expresses.
     seen = [f"- {finding.text}" for finding in drafted.found if not drafted.carries(finding)]
     used, _ = use_of(fitted._evidence, fitted.measurements)
     description = "Fitted to " + ", ".join(shown(m.source.name) for m in used) + "."

@@ -1,4 +1,5 @@
-"""The two-state chain of Gilbert (1960) and Elliott (1963), its likelihood, and the likeliest chain."""
+"""The two-state chain of Gilbert (1960) and Elliott (1963), its likelihood, and the maximum-likelihood
+chain."""
 
 from __future__ import annotations
 
@@ -13,12 +14,12 @@ from airtcp.fit.measurement import Flags, Floats
 
 Places = npt.NDArray[np.intp]
 MANY_RUNS = 5000
-"""From here on the likelihood has one peak to speak of, and one start must do."""
+"""From this many runs on, the likelihood has practically one peak, and one start suffices."""
 
 
 @dataclass(frozen=True)
 class Runs:
-    """Packets in a row of one fate: lost or not, and how many; shape (n,)."""
+    """Runs of packets with the same fate: lost or not, and how many; shape (n,)."""
 
     lost: Flags
     packets: Places
@@ -26,7 +27,7 @@ class Runs:
 
 @dataclass(frozen=True)
 class Chain:
-    """Each packet meets the state it finds; then the state may change. Probabilities a packet."""
+    """Each packet meets the current state; then the state may change. Probabilities are per packet."""
 
     to_bad: float
     to_good: float
@@ -35,7 +36,7 @@ class Chain:
 
     @property
     def memory(self) -> float:
-        """How much of a difference from the long run is left after one packet: the second eigenvalue."""
+        """The second eigenvalue: the share of a deviation from the long run that is left after one packet."""
         return 1 - self.to_bad - self.to_good
 
     @property
@@ -44,15 +45,15 @@ class Chain:
 
     @property
     def loss(self) -> float:
-        """In the long run."""
+        """The long-run loss."""
         return self.bad_share * self.bad_loss + (1 - self.bad_share) * self.good_loss
 
     def renamed(self) -> Chain:
-        """The same with the names of its states exchanged."""
+        """Returns the chain with its two states exchanged."""
         return Chain(self.to_good, self.to_bad, self.bad_loss, self.good_loss)
 
     def inflation(self, share: float) -> float:
-        """By how much the variance of a mean loss of `share` is larger than if losses were independent.
+        """Returns the variance of a mean loss of `share` relative to that of independent losses.
 
         The autocovariance at lag k is π(1−π)·(difference of the losses)²·memory^k.
         """
@@ -64,12 +65,12 @@ class Chain:
         return 1 + 2 * min(1.0, covariance / spread) * memory / max(1e-9, 1 - memory)
 
     def on_one_of_two_ways(self) -> Chain:
-        """One of two independent chains of which, together, a packet that crosses both meets about this one.
+        """Returns the chain for each of two independent directions whose combination is about this chain.
 
-        Stays in the bad state are as long; a packet survives both ways as often.
+        Stays in the bad state are as long; a packet survives both directions as often.
         """
         bad = 1 - math.sqrt(1 - self.bad_share)
-        # Both ways' good states are one good state, and the bad loss is met on either.
+        # The combined chain is good if both directions are; a packet meets the bad loss in either.
         good_loss = 1 - math.sqrt(1 - self.good_loss)
         return Chain(
             min(1 - self.to_good, self.to_good * bad / (1 - bad)), self.to_good, good_loss, self.bad_loss
@@ -77,14 +78,14 @@ class Chain:
 
 
 def run_lengths(lost: Flags) -> Runs:
-    """The fates as runs."""
+    """Returns the fates as runs."""
     edges = np.flatnonzero(np.diff(lost)) + 1
     bounds = np.concatenate(([0], edges, [len(lost)])) if len(lost) else np.zeros(1, dtype=np.intp)
     return Runs(lost[bounds[:-1]], np.diff(bounds))
 
 
 def likelihood(chain: Chain, runs: Runs) -> float:
-    """The logarithm of the fates' probability; the first packet finds the chain in its long run."""
+    """Returns the log-likelihood of the fates; the first packet finds the chain in its long run."""
     change = np.array([[1 - chain.to_bad, chain.to_bad], [chain.to_good, 1 - chain.to_good]])
     loss = np.array([chain.good_loss, chain.bad_loss])
     matrices = np.empty((2, 2, len(runs.lost)))
@@ -100,7 +101,8 @@ def likelihood(chain: Chain, runs: Runs) -> float:
 
 
 def likelihood_beside(chain: Chain, others: Floats, lost: Flags) -> float:
-    """The same of packets that are lost for another reason, too: each with its probability in `others`."""
+    """Like `likelihood`, for packets that may also be lost for another reason, each with its probability in
+    `others`."""
     change = np.array([[1 - chain.to_bad, chain.to_bad], [chain.to_good, 1 - chain.to_good]])
     survives = (1 - np.array([chain.good_loss, chain.bad_loss]))[:, None] * (1 - others)[None, :]
     emitted = np.where(lost, 1 - survives, survives)
@@ -111,9 +113,9 @@ def likelihood_beside(chain: Chain, others: Floats, lost: Flags) -> float:
 
 
 def _powers(matrix: Floats, exponents: Places) -> tuple[Floats, float]:
-    """The matrix to each power, shape (2, 2, n), without their factors, whose logarithm is answered beside.
+    """Returns the matrix to each power, shape (2, 2, n), scaled, and the logarithms of the scale factors.
 
-    By its two eigenvalues, which are real for what has no negative element.
+    It uses the two eigenvalues, which are real for a matrix without negative elements.
     """
     half, determinant = (matrix[0, 0] + matrix[1, 1]) / 2, float(np.linalg.det(matrix))
     root = math.sqrt(max(half**2 - determinant, 1e-24))
@@ -127,7 +129,7 @@ def _powers(matrix: Floats, exponents: Places) -> tuple[Floats, float]:
 
 
 def _product(matrices: Floats) -> tuple[Floats, float]:
-    """Of all of them in order, pair by pair, without the logarithm that is answered beside it."""
+    """Returns their product in order, computed pairwise and scaled, and the logarithm of the scale factor."""
     log = 0.0
     while matrices.shape[2] > 1:
         if matrices.shape[2] % 2:
@@ -141,7 +143,8 @@ def _product(matrices: Floats) -> tuple[Floats, float]:
 
 
 def most_likely_chain(runs: Runs, start: Chain, *, with_good_loss: bool) -> tuple[Chain, float]:
-    """The chain of greatest likelihood, with losses in the good state or without, and its logarithm."""
+    """Returns the maximum-likelihood chain, with losses in the good state or without, and its
+    log-likelihood."""
 
     def chain(at: list[float]) -> Chain:
         found = Chain(at[0], at[1], at[3] if with_good_loss else 0.0, at[2])

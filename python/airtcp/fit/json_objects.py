@@ -1,4 +1,4 @@
-"""JSON objects of a file, one after the other, in bounded memory."""
+"""Reads JSON objects from a file, one after the other, in bounded memory."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ _CHECK_EACH = 1000
 
 
 def objects(text: TextFile, longest: int) -> Iterator[tuple[int, dict[str, Any], str]]:
-    """Each object of at most `longest` characters, its number from 1 and how it begins.
+    """Yields each object of at most `longest` characters, its number from 1, and its first characters.
 
-    What stands between objects, such as the brackets of a list, goes unread. Of an object that breaks off or
-    is too long, the objects inside come one by one, and it counts as skipped.
+    Text between objects, such as the brackets of a list, is ignored. An object that is truncated or too long
+    counts as skipped, and the objects inside it are yielded one by one.
 
     # Raises
     FileError if most of the file cannot be read.
@@ -32,7 +32,7 @@ def objects(text: TextFile, longest: int) -> Iterator[tuple[int, dict[str, Any],
                 text.skips.lines += 1
                 yield number, entry, buffer[place : place + 80]
             except (ValueError, RecursionError):
-                # It may go on in what is not read yet.
+                # It may continue in text that is not read yet.
                 unread = len(buffer) - place
                 if unread < longest and (more := text.more(stream, max(HEAD_BYTES, unread))):
                     buffer, place = buffer[place:] + more, 0

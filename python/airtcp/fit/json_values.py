@@ -1,4 +1,4 @@
-"""Values of a JSON object that may be anything."""
+"""Typed access to the values of an arbitrary JSON object."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Json = Mapping[str, Any]
 
 
 def number(part: Json, key: str, *, least: float = 0.0, most: float = 1e15) -> float | None:
-    """A finite number between the two; None otherwise."""
+    """Returns a finite number from `least` to `most`; otherwise None."""
     value = part.get(key)
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None

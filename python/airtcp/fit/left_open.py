@@ -1,4 +1,4 @@
-"""What a measurement leaves open, as the table `measurement` of a scenario keeps it."""
+"""What a measurement leaves open, as a scenario's table `measurement` records it."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from airtcp.fit.findings import Reading, Unknown
 
 @dataclass(frozen=True)
 class LeftOpen:
-    """Of the path to which a scenario was fitted."""
+    """What is open about the path to which a scenario was fitted."""
 
     loss: tuple[float, float] | None
-    """Between which shares the loss of full packets in the forward direction lies; None: not measured."""
+    """Interval of the loss of full packets in the forward direction; None if not measured."""
     unknown: tuple[Unknown, ...]
 
     @property
@@ -39,7 +39,7 @@ class LeftOpen:
 
 
 def left_open(path: Document) -> LeftOpen | None:
-    """None where the scenario was fitted to nothing."""
+    """Returns None if the scenario was not fitted."""
     found = path.get("measurement")
     if found is None:
         return None

@@ -1,4 +1,4 @@
-"""Where a likelihood is greatest."""
+"""Maximises a likelihood."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ def most_likely(
     least: float = 1e-9,
     iterations: int = 400,
 ) -> tuple[list[float], float]:
-    """Probabilities at which it is greatest, and how great: Nelder and Mead's search from `start`.
+    """Returns the probabilities of the maximum, and its value: Nelder and Mead's search from `start`.
 
-    Of `start` nothing is taken to be below `least`.
+    Values of `start` below `least` are raised to it.
     """
     from scipy.optimize import minimize  # noqa: PLC0415 slow to import
 

@@ -14,30 +14,30 @@ from airtcp.fit.measurement import Flags
 
 Model = Literal["Bernoulli", "Gilbert", "simple Gilbert–Elliott", "Gilbert–Elliott"]
 FEW_LOSSES = 5
-"""Fewer say nothing of bursts."""
+"""Fewer losses show nothing of bursts."""
 
 
 @dataclass(frozen=True)
 class Loss:
-    """Of the packets of one measurement."""
+    """The loss of one measurement's packets."""
 
     model: Model
     n: int
     lost: int
     share: Value
-    """The mean loss. With bursts its interval is wider, for losses in one burst are one event."""
+    """The mean loss. Bursts widen its interval, because the losses in one burst are one event."""
     chain: Chain | None
-    """None: each packet is lost by itself."""
+    """None if losses are independent."""
     burst: Value | None
     """Mean number of packets lost in a row."""
     runs: tuple[int, ...]
-    """How often 1, 2, … packets were lost in a row; empty where nobody knows."""
+    """How often 1, 2, … packets were lost in a row; empty if unknown."""
     bic: tuple[tuple[Model, float], ...]
-    """Of every model that was tried; less is better. Empty where nobody knows which packets were lost."""
+    """BIC of every model that was tried; less is better. Empty if it is unknown which packets were lost."""
 
 
 def fit_loss(lost: Flags) -> Loss | None:
-    """None without any packet."""
+    """Fits the loss; None without any packet."""
     n, count = len(lost), int(lost.sum())
     if n == 0:
         return None
@@ -50,14 +50,14 @@ def fit_loss(lost: Flags) -> Loss | None:
 
 
 def counted_loss(n: int, lost: int) -> Loss:
-    """Of `n` packets, of which nobody knows which were lost."""
+    """Returns the loss of `n` packets if only the number of losses is known."""
     return Loss("Bernoulli", n, lost, share_of(n, lost, None), None, None, (), ())
 
 
 def share_of(n: int, count: int, chain: Chain | None) -> Value:
-    """Wilson's interval, for as many packets as tell as much as these do if they were lost independently.
+    """Returns Wilson's interval, for the number of independent losses with as much information.
 
-    None lost of n: the rule of three, at most 3/n.
+    With no loss among n, it uses the rule of three: at most 3/n.
     """
     if count == 0:
         return Value(0.0, 0.0, min(1.0, 3 / n))
@@ -74,14 +74,14 @@ def share_of(n: int, count: int, chain: Chain | None) -> Value:
 
 
 def _candidates(lost: Flags, n: int, count: int) -> list[tuple[Model, int, float, Chain | None]]:
-    """Name, parameters, log-likelihood, chain."""
+    """Returns name, number of parameters, log-likelihood and chain of each model."""
     share = count / n
     alone = count * math.log(share) + (n - count) * math.log1p(-share) if 0 < count < n else 0.0
     fits: list[tuple[Model, int, float, Chain | None]] = [("Bernoulli", 1, alone, None)]
     if count < FEW_LOSSES or n - count < FEW_LOSSES:
         return fits
     gilbert = _gilbert(lost)
-    # A chain that forgets at once, or shuns what it just did, is no burst.
+    # A chain without memory, or with a negative one, has no bursts.
     if gilbert is None or gilbert.memory <= 0:
         return fits
     lengths = run_lengths(lost)
@@ -94,7 +94,8 @@ def _candidates(lost: Flags, n: int, count: int) -> list[tuple[Model, int, float
 
 
 def _gilbert(lost: Flags) -> Chain | None:
-    """All is lost in the bad state and nothing in the good one: states are seen, and counting suffices."""
+    """In the bad state all packets are lost, in the good one none: the states are visible, and counting
+    suffices."""
     before, after = lost[:-1], lost[1:]
     good, bad = int((~before).sum()), int(before.sum())
     into, out = int((~before & after).sum()), int((before & ~after).sum())
@@ -115,7 +116,7 @@ def _burst(rows: tuple[int, ...]) -> Value | None:
     mean = sum(length * count for length, count in enumerate(rows, 1)) / bursts
     if bursts < 2:
         return Value(mean)
-    # Lengths of runs in a Gilbert chain are geometric: Var = m(m − 1). What was seen may spread further.
+    # Lengths of runs in a Gilbert chain are geometric: Var = m(m − 1). The measured variance may be larger.
     squares = sum(length**2 * count for length, count in enumerate(rows, 1)) / bursts
     spread = math.sqrt(max(mean * (mean - 1), squares - mean**2) / bursts)
     return Value(mean, max(1.0, mean - Z * spread), mean + Z * spread)

@@ -1,7 +1,8 @@
-"""Does loss grow with a packet's length? Small and full packets side by side tell.
+"""Tests whether loss grows with packet length, by comparing small and full packets.
 
-Bit errors lose a packet of n bytes with 1 − (1 − ber)^(8n); what loses packets whole spares none for being
-short. What explains it best by BIC is taken: all lengths are lost alike, bit errors alone, or both together.
+Bit errors lose a packet of n bytes with probability 1 − (1 − ber)^(8n); other causes do not depend on the
+length. The explanation with the lowest BIC is chosen: all lengths are lost alike, bit errors alone, or both
+together.
 """
 
 from __future__ import annotations
@@ -18,28 +19,28 @@ from airtcp.fit.loss import Loss, fit_loss
 from airtcp.fit.measurement import Fates, Flags, Floats
 
 SURELY = 10.0
-"""A difference of BIC from which one explanation is clearly better (Kass and Raftery 1995)."""
+"""A difference of BIC that clearly favours one explanation (Kass and Raftery 1995)."""
 FEW = 20
 
 
 @dataclass(frozen=True)
 class BySize:
-    """Of packets in two lengths."""
+    """The losses of packets of two lengths."""
 
     small_bytes: float
     full_bytes: float
     small: Loss
     full: Loss
     ber: Value | None
-    """None: lengths are lost alike, as far as can be told."""
+    """None if the lengths are lost alike, as far as visible."""
     rest: Loss | None
-    """What loses small packets beside bit errors; None: bit errors explain all."""
+    """Loss of small packets beside bit errors; None if bit errors explain all."""
     is_sure: bool
-    """Is the next best explanation clearly worse?"""
+    """Whether the second-best explanation is clearly worse."""
 
 
 def by_size(fates: Fates) -> BySize | None:
-    """None where all have one length, or few were lost or sent of either."""
+    """Returns None if all packets have one length, or if few of either length were lost or sent."""
     if fates.sizes is None or not fates.lost.any():
         return None
     least, most = float(fates.sizes.min()), float(fates.sizes.max())
@@ -56,11 +57,12 @@ def by_size(fates: Fates) -> BySize | None:
     explained = [alone, _beside_single(fates.lost, bits, small)]
     if alike.chain is not None:
         explained.append(_beside_bursts(fates.lost, bits, alike.chain))
-    # Bit errors do not spare long packets.
+    # Bit errors affect long packets more.
     found = [each for each in explained if full.share.best > small.share.best]
     best = min(found, key=lambda each: each.bic, default=None)
     if best is None or _bic(alike) <= best.bic:
-        # Bit errors beside other losses may be as few as one likes: what counts is that they are not all.
+        # Bit errors beside other losses can be arbitrarily few: the question is whether they explain
+        # everything.
         is_sure = best is None or alone.bic - _bic(alike) >= SURELY
         return BySize(small_bytes, full_bytes, small, full, None, None, is_sure)
     rest = _rest(best, small)
@@ -72,7 +74,7 @@ def by_size(fates: Fates) -> BySize | None:
 
 @dataclass(frozen=True)
 class _Explained:
-    """By bit errors, and beside them by what loses packets of any length: in bursts, or one by one."""
+    """Losses explained by bit errors and, beside them, losses of any length: in bursts, or independent."""
 
     ber: float
     share: float
@@ -103,7 +105,7 @@ def _beside_bursts(lost: Flags, bits: Floats, start: Chain) -> _Explained:
 
 
 def _rest(found: _Explained, small: Loss) -> Loss | None:
-    """What loses packets of any length, as a loss by itself."""
+    """Returns the length-independent part as a loss of its own."""
     if found.share <= 0:
         return None
     chain, share = found.chain, replace(small.share, best=found.share)
@@ -120,12 +122,12 @@ def _bic(loss: Loss) -> float:
 
 
 def _strength(share: float) -> float:
-    """The loss as an exponent: that of independent causes adds up."""
+    """Returns the loss as an exponent, which adds up over independent causes."""
     return -math.log1p(-min(share, 1 - 1e-9))
 
 
 def _ber(full: Loss, beside: float, more_bytes: float) -> Value:
-    """What makes full packets lost so much oftener than what is lost beside."""
+    """Returns the BER that explains the difference between full packets and the loss beside it."""
 
     def of(share: float) -> float:
         return max(0.0, _strength(share) - beside) / (8 * more_bytes)

@@ -1,6 +1,6 @@
-"""What a file says of a path, whatever its format. Readers make it, `fit` reads nothing else.
+"""What a file shows of a path, whatever its format: the readers' output and the only input of `fit`.
 
-What a file does not say is None or empty, never a guess.
+Missing information is None or empty, never a guess.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 Direction = Literal["forward", "reverse", "both"]
-"""Which way packets went: with the data, back, or there and back, as a ping goes."""
+"""Direction of packets: with the data, against it, or a round trip, as for a ping."""
 
 OTHER_WAY: dict[Direction, Direction] = {"forward": "reverse", "reverse": "forward", "both": "both"}
 
@@ -29,9 +29,9 @@ class RoundTrips:
     """When each was sent, in seconds since the first packet of the file."""
     rtt_s: Floats
     packet_bytes: float | None = None
-    """Mean length of the IP packets, if it is known."""
+    """Mean length of the IP packets, if known."""
     least_s: float | None = None
-    """The least of all packets, where the file has it and `rtt_s` are a smoothed few."""
+    """The lowest of all packets, if the file has it and `rtt_s` are a few smoothed values."""
 
 
 @dataclass(frozen=True)
@@ -39,14 +39,14 @@ class OneWay:
     """Delays of one direction in order of sending: `time_s` and `delay_s` have the same shape (n,)."""
 
     time_s: Floats
-    """When each was sent, in seconds as `RoundTrips.time_s`."""
+    """When each was sent, in seconds like `RoundTrips.time_s`."""
     delay_s: Floats
     direction: Direction
     packet_bytes: float
     """Length of the IP packets."""
     clock_error_s: float | None
-    """How far apart the ends' clocks may be. None: unknown, so that only differences count; half of the
-    least round trip stands in for the least delay."""
+    """Possible difference between the ends' clocks. None if unknown: then only differences count, and half of
+    the lowest round trip stands in for the lowest delay."""
 
 
 @dataclass(frozen=True)
@@ -55,32 +55,32 @@ class Fates:
 
     lost: Flags
     direction: Direction
-    """`both`: nobody knows on which way a lost one was lost."""
+    """`both` if it is unknown in which direction a packet was lost."""
     packet_bytes: float | None = None
-    """Mean length of the IP packets, if it is known."""
+    """Mean length of the IP packets, if known."""
     interval_s: float | None = None
-    """Median time from one packet to the next, if it is known."""
+    """Median time between packets, if known."""
     sent_s: Floats | None = None
-    """When each was sent, in seconds as `RoundTrips.time_s`; shape (n,). None where it is not known."""
+    """When each was sent, in seconds like `RoundTrips.time_s`; shape (n,). None if unknown."""
     sizes: Floats | None = None
-    """Length of each IP packet, shape (n,), where they are of several lengths."""
+    """Length of each IP packet, shape (n,), if they differ."""
 
 
 @dataclass(frozen=True)
 class LossCount:
-    """How many packets were lost, where the file does not tell which."""
+    """The number of lost packets, if it is unknown which they were."""
 
     packets: int
-    """Sent."""
+    """Packets sent."""
     lost: int
     direction: Direction
     packet_bytes: float | None = None
-    """Mean length of the IP packets, if it is known."""
+    """Mean length of the IP packets, if known."""
 
 
 @dataclass(frozen=True)
 class Throughput:
-    """Bits a second over time: `time_s`, `interval_s` and `rate_bps` have the same shape (n,)."""
+    """Rate in bit/s over time: `time_s`, `interval_s` and `rate_bps` have the same shape (n,)."""
 
     time_s: Floats
     """When each interval began, in seconds since the first."""
@@ -88,46 +88,46 @@ class Throughput:
     rate_bps: Floats
     direction: Direction
     is_capacity: bool
-    """What the link could carry. Otherwise what a transfer reached, of IP packets: a lower bound."""
+    """Whether this is the link's capacity. Otherwise it is a transfer's rate of IP packets, a lower bound."""
     rtt_s: Floats | None = None
-    """The round trip of each interval, shape (n,), where the file has one."""
+    """The round trip of each interval, shape (n,), if the file has one."""
 
 
 @dataclass(frozen=True)
 class LinkRate:
-    """What the slowest link carries, in bits a second of IP packets, as a transfer's packets tell."""
+    """Capacity of the slowest link in bit/s of IP packets, as a transfer's packets show it."""
 
     direction: Direction
     at_least_bps: float
-    """The transfer's best over a second: the path has carried that."""
+    """The transfer's best rate over a second: the path's capacity is at least that."""
     estimate_bps: float | None = None
-    """Where the rates of packet trains crowd; None: the rate varies, or nothing filled the link."""
+    """Mode of the packet-train rates; None if the rate varies or nothing filled the link."""
     crowd: float | None = None
     """Share of the bytes whose trains are within some 3 % of `estimate_bps`."""
     at_most_bps: float | None = None
-    """Rarely was a train faster. Later queues may press trains together: no hard bound."""
+    """Trains were rarely faster. Later queues may compress trains, so this is no hard bound."""
 
 
 @dataclass(frozen=True)
 class QueueRoom:
-    """What waited in the queue of the slowest link when more came than it carries."""
+    """The length of the slowest link's queue under overload."""
 
     direction: Direction
     packets: float
-    """Full ones, at most, at a time."""
+    """Most full packets queued at a time."""
     is_full: bool
-    """Then what came was dropped. Otherwise there is room for more."""
+    """Whether arriving packets were then dropped. Otherwise the queue has room for more."""
 
 
 @dataclass(frozen=True)
 class Reordering:
-    """How often packets came out of order."""
+    """How often packets arrived out of order."""
 
     packets: int
     late: int
-    """Packets that came after one that was sent after them."""
+    """Packets that arrived after a packet sent later."""
     late_by_s: Floats
-    """By how much, of those for which it is known."""
+    """How late they were, for those where it is known."""
     direction: Direction
 
 
@@ -136,21 +136,21 @@ class Transfer:
     """What a capture or `ss` reports of the TCP connection itself."""
 
     data_packets: int
-    """Sent for the first time."""
+    """Data packets sent for the first time."""
     retransmissions: int
     spurious: int | None = None
-    """Retransmissions of what had arrived, by DSACK, SACK or timestamps; None: cannot be told."""
+    """Retransmissions of data that had arrived, by DSACK, SACK or timestamps; None if unknown."""
     timeouts: int | None = None
     mss_bytes: int | None = None
     congestion_control: str | None = None
     ecn: bool | None = None
     direction: Direction = "forward"
-    """The way of the data."""
+    """Direction of the data."""
 
 
 @dataclass(frozen=True)
 class Replay:
-    """The file is itself something that a scenario can run: `trace` or `log` of a link."""
+    """A file that a scenario can replay itself: the `trace` or `log` of a link."""
 
     key: Literal["trace", "log"]
     direction: Direction
@@ -162,12 +162,12 @@ class Skipped:
 
     count: int
     first: str
-    """The first of them, with its place, e.g. `line 7: `foo``."""
+    """The first of them and its place, e.g. `line 7: `foo``."""
 
 
 @dataclass(frozen=True)
 class Measurement:
-    """What one file says."""
+    """The contents of one file."""
 
     source: Path
     format: str
@@ -183,9 +183,9 @@ class Measurement:
     transfer: Transfer | None = None
     replay: Replay | None = None
     load: Direction | None = None
-    """The way on which something else filled the link while probes were sent. None: the path was idle."""
+    """Direction in which other traffic filled the link during the probes. None if the path was idle."""
     is_seen_from_far: bool = False
-    """The forward direction is from the other host to this one, for data came from there."""
+    """The forward direction is from the other host to this one, because data came from there."""
     path_mtu_bytes: int | None = None
     skipped: Skipped | None = None
     notes: tuple[str, ...] = field(default=())
@@ -193,7 +193,7 @@ class Measurement:
 
     @property
     def has_ways(self) -> bool:
-        """Does it tell one way from the other?"""
+        """Whether it distinguishes the two directions."""
         ways: list[Direction] = [part.direction for part in self.fates]
         ways += [part.direction for part in self.loss_counts]
         ways += [part.direction for part in self.throughput]
@@ -201,11 +201,11 @@ class Measurement:
 
     @property
     def is_loaded(self) -> bool:
-        """Round trips and losses contain those of a queue that was filled."""
+        """Whether round trips and losses include those of a filled queue."""
         return self.transfer is not None or self.load is not None
 
     def turned(self) -> Measurement:
-        """With the way there for the way back."""
+        """Returns the measurement with the directions exchanged."""
         return replace(
             self,
             fates=_turned(self.fates),

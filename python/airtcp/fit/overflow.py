@@ -1,8 +1,8 @@
-"""Losses of a transfer that its own queue made, told from the link's by how full the queue was.
+"""Separates a transfer's losses in its own queue from the link's, by how full the queue was.
 
-What the link loses it loses whatever the queue; a queue that overflows loses only when it is full. So packets
-that were sent into a queue near its fullest are set apart, lost or not, if more of them were lost than of the
-others: what is left is a fair sample of the link.
+Losses on the link do not depend on the queue; a queue drops only when full. So if more packets were lost
+among those sent into a nearly full queue than among the others, all of those are set apart, lost or not. The
+rest is a fair sample of the link.
 """
 
 from __future__ import annotations
@@ -19,28 +19,28 @@ Places = npt.NDArray[np.intp]
 NEAR_FULL = 0.8
 """Share of the longest wait from which a queue may be full."""
 LEAST_WAIT = 0.05
-"""Waits shorter than this share of the least round trip are no queue."""
+"""Waits shorter than this share of the lowest round trip are no queue."""
 OFTENER = 3.0
-"""So many times the loss of the other packets, at least, is a queue's."""
+"""A queue's loss is at least this multiple of the other packets' loss."""
 FEW_LEFT = 300
 
 
 @dataclass(frozen=True)
 class Overflow:
-    """What is set apart."""
+    """What was set apart."""
 
     kept: Flags
-    """Of all packets: those that met a queue that was not full."""
+    """Marks the packets that met a queue that was not full."""
     packets: int
     lost: int
 
 
 def set_apart(fates: Fates, trips: RoundTrips) -> Overflow | None:
-    """None where nothing shows that the queue overflowed, or too little would be left."""
+    """Returns None if nothing shows an overflow, or if too little would be left."""
     if fates.sent_s is None or len(trips.rtt_s) < 20 or not fates.lost.any():
         return None
     waited = trips.rtt_s - trips.rtt_s.min()
-    # Round trips that span a recovery are longer than any queue: they are few.
+    # A few round trips span a recovery and exceed any queue.
     longest = float(np.quantile(waited, 0.98))
     if longest < LEAST_WAIT * float(trips.rtt_s.min()):
         return None
@@ -55,7 +55,7 @@ def set_apart(fates: Fates, trips: RoundTrips) -> Overflow | None:
 
 
 def _nearest(sent: Floats, sampled: Floats) -> Places:
-    """For each packet the round trip that began nearest to it."""
+    """Returns, for each packet, the index of the round trip that began nearest to it."""
     after = np.clip(np.searchsorted(sampled, sent), 1, len(sampled) - 1)
     is_before = sent - sampled[after - 1] < sampled[after] - sent
     places: Places = after - is_before

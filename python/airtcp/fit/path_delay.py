@@ -1,4 +1,4 @@
-"""`delay`, `jitter`, `spikes` and `outages` from round trips, and from delays of each way."""
+"""Writes `delay`, `jitter`, `spikes` and `outages`, from round trips and one-way delays."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from airtcp.fit.findings import Finding, Unknown, Value
 from airtcp.fit.measurement import Direction, Floats, OneWay, RoundTrips
 
 DEFAULT_ROUND_TRIP_S = 0.05
-"""Where nothing says it: that of `airtcp compare` without a scenario."""
+"""Default without a measurement, as in `airtcp compare` without a scenario."""
 NO_JITTER = table(distribution=text("constant"), mean=text("0ms"), overtaking="false")
 POOR_FIT = 0.1
 PACKET_BYTES = 1500
@@ -22,7 +22,7 @@ PING_BYTES = 84
 
 
 def put_delay(draft: Draft, evidence: Evidence, estimates: Estimates, *, replay: bool, name: str) -> None:
-    """All that round trips say, and the delays of each way where they are known."""
+    """Writes what round trips show, and one-way delays if known."""
     source, delay = evidence.idle or evidence.loaded, estimates.delay
     if source is None or delay is None:
         _without_round_trips(draft, evidence)
@@ -97,7 +97,7 @@ def _base(draft: Draft, source: From[RoundTrips], delay: Delay) -> None:
 
 
 def _each_way(draft: Draft, evidence: Evidence, ways: dict[Direction, Delay]) -> None:
-    """Delay and variation of each way by itself."""
+    """Writes delay and variation of each direction by itself."""
     for way, delay in ways.items():
         source = evidence.one_way[way]
         own = _own_time(draft, way, source.what.packet_bytes, delay.base_s.best)
@@ -140,7 +140,7 @@ def _clocks(delays: OneWay) -> str:
 
 
 def _own_time(draft: Draft, way: Direction, packet_bytes: float, most_s: float) -> float:
-    """Of a packet on the link, if its rate is known; at most half of the delay is believed."""
+    """Returns a packet's transmission time if the link's rate is known, but at most half of the delay."""
     if draft.known_rates_bps is None:
         return 0.0
     there, back = draft.known_rates_bps
@@ -148,7 +148,8 @@ def _own_time(draft: Draft, way: Direction, packet_bytes: float, most_s: float) 
 
 
 def _time_on_the_link(draft: Draft, source: From[RoundTrips]) -> float:
-    """Of a packet and its answer, if the rate is known; at most half of the round trip is believed."""
+    """Returns the transmission time of a packet and its answer if the rate is known, but at most half of the
+    RTT."""
     if draft.known_rates_bps is None or draft.delay is None:
         return 0.0
     there, back = draft.known_rates_bps
@@ -163,7 +164,7 @@ def _interval_ms(value: Value) -> str:
 
 
 def _variation(draft: Draft, name: str, delay: Delay, way: Direction = "both") -> None:
-    """Of round trips it is all in the forward direction."""
+    """Writes the variation; that of round trips is put in the forward direction."""
     varies = delay.variation
     what, where = ("delays", f" {there(way)}") if way != "both" else ("round trips", "")
     if varies is None:
@@ -288,7 +289,7 @@ def _episode(quantity: str, found: Episode, what: str, run_s: float) -> Finding:
 
 
 def _under_load(draft: Draft, source: From[RoundTrips]) -> None:
-    """What is above the least of a transfer's round trips is its own queue as much as the path's."""
+    """Reports the variation of a transfer's round trips, which its own queue causes as much as the path."""
     draft.unknown.append(
         Unknown(
             "variation of delay without load",
@@ -300,7 +301,7 @@ def _under_load(draft: Draft, source: From[RoundTrips]) -> None:
 
 
 def _replay(draft: Draft, source: From[RoundTrips], file: str) -> None:
-    """The round trips themselves, half of each on either way, at even steps of time."""
+    """Replays the round trips themselves, half in each direction, at even steps of time."""
     values, step = even_steps(source.what)
     draft.replays(len(values) * step)
     draft.files[file] = "".join(f"{value * 1e3:.3f}\n" for value in values)
@@ -326,7 +327,8 @@ def _replay(draft: Draft, source: From[RoundTrips], file: str) -> None:
 
 
 def even_steps(trips: RoundTrips) -> tuple[Floats, float]:
-    """Round trips at multiples of their median spacing, each the latest by then; at most a million."""
+    """Returns round trips at multiples of their median spacing, each the latest by then; at most a
+    million."""
     good = np.isfinite(trips.rtt_s) & np.isfinite(trips.time_s)
     time, rtt = trips.time_s[good], trips.rtt_s[good]
     spacing = float(np.median(np.diff(time))) if len(time) > 1 else 1.0

@@ -1,4 +1,4 @@
-"""`loss` of each way from the fates of packets, and overtaking from their order."""
+"""Writes `loss` of each direction from the fates of packets, and overtaking from their order."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ SMALL_PACKET_BYTES = 500.0
 
 
 def put_loss(draft: Draft, evidence: Evidence, losses: dict[Direction, LossOf]) -> None:
-    """The best of: packets whose way is known, probes there and back, and a transfer's retransmissions."""
+    """Uses the best source: packets with a known direction, round-trip probes, then a transfer's
+    retransmissions."""
     if "forward" in losses:
         _there(draft, losses["forward"])
         _back(draft, losses)
@@ -154,7 +155,7 @@ def _resent(draft: Draft, resent: From[float]) -> None:
 
 
 def _findings(of: LossOf, way: Direction) -> list[Finding]:
-    """Share, model and bursts, and what packets of two lengths tell."""
+    """Returns share, model and bursts, and the comparison of two packet lengths."""
     found = of.loss
     where = "lost there or back" if way == "both" else f"lost {there(way)}"
     quantity = "loss" if way != "reverse" else f"loss {there(way)}"
@@ -213,7 +214,7 @@ def _why_none(found: Loss) -> str:
 
 
 def _table(of: LossOf, *, halve: bool = False) -> str:
-    """`halve`: there and back it is as often as was seen."""
+    """Returns the table; `halve` splits a round-trip loss into two equal directions."""
     sizes, fates = of.by_size, of.source.what
     is_probed = of.source.source.transfer is None
     interval_s = fates.interval_s if is_probed and isinstance(fates, Fates) else None
@@ -249,7 +250,7 @@ def _zero(found: Loss, name: str, where: str) -> Unknown:
 
 
 def _size(draft: Draft, of: LossOf, way: Direction) -> None:
-    """Where one length alone was sent, or the two tell too little."""
+    """Reports what is open if only one length was sent, or the two decide too little."""
     if of.by_size is not None:
         if not of.by_size.is_sure:
             draft.unknown.append(_unsure_of_size(of, of.by_size, way))
@@ -268,7 +269,7 @@ def _size(draft: Draft, of: LossOf, way: Direction) -> None:
 
 
 def _unsure_of_size(of: LossOf, sizes: BySize, way: Direction) -> Unknown:
-    """Both readings; the one that was seen best assumed."""
+    """Returns both readings; the better supported one is assumed."""
     share = sizes.full.share.best
     ber = -math.log1p(-min(share, 0.999)) / (8 * sizes.full_bytes)
     alike = ("loss does not depend on length", table(packet=number(_halved(of.loss.share.best, way))))
@@ -285,7 +286,7 @@ def _unsure_of_size(of: LossOf, sizes: BySize, way: Direction) -> Unknown:
 
 
 def _between(of: LossOf, way: Direction) -> tuple[float, float] | None:
-    """Of full packets, on one way; None where nobody knows."""
+    """Returns the one-way interval of the loss of full packets; None if unknown."""
     share = of.by_size.full.share if of.by_size is not None and of.by_size.ber is not None else of.loss.share
     if share.low is None or share.high is None:
         return None
@@ -293,12 +294,12 @@ def _between(of: LossOf, way: Direction) -> tuple[float, float] | None:
 
 
 def _halved(share: float, way: Direction) -> float:
-    """Of one way, where it was seen on both."""
+    """Returns the loss of one direction if it was seen over both."""
     return 1 - (1 - share) ** 0.5 if way == "both" else share
 
 
 def put_overtaking(draft: Draft, evidence: Evidence) -> None:
-    """Packets that come late: a link in front delays their share of all packets and lets the others by."""
+    """Models late packets as a first link that delays their share of all packets and lets the others pass."""
     found = evidence.reordering.get("forward")
     if found is None or found.what.late == 0 or found.what.packets == 0:
         return

@@ -1,4 +1,4 @@
-"""`queue` of each way: its room, as trains of packets or a transfer filled it."""
+"""Writes `queue` of each direction: its room, as packet trains or a transfer filled it."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from airtcp.fit.measurement import Direction, QueueRoom, RoundTrips
 from airtcp.fit.path_delay import PACKET_BYTES
 
 DEFAULT_ROOM_PACKETS = 50
-"""As the simulator's, at least."""
+"""The simulator's minimum default."""
 MOST_ROOM_PACKETS = 1_000_000
 
 
 def put_queue(draft: Draft, evidence: Evidence) -> None:
-    """The room that each way's queue has shown. Rates and delays are in the draft."""
+    """Writes the room that each direction's queue has shown. The draft must have rates and delays."""
     back_bps = draft.known_rates_bps[1] if draft.known_rates_bps else draft.rate_bps
     ways: tuple[tuple[Direction, float], ...] = (("forward", draft.rate_bps), ("reverse", back_bps))
     for way, rate_bps in ways:
@@ -28,7 +28,7 @@ def put_queue(draft: Draft, evidence: Evidence) -> None:
 
 
 def _room(draft: Draft, found: From[QueueRoom], rate_bps: float) -> None:
-    """As trains of packets filled it; more than the default, or less and full."""
+    """Writes the room that packet trains filled: more than the default, or less and full."""
     room = min(MOST_ROOM_PACKETS, max(1, round(found.what.packets)))
     least_s = draft.delay.base_s.best if draft.delay is not None else 0.0
     if room <= _default_room(least_s, rate_bps) and not found.what.is_full:
@@ -46,7 +46,7 @@ def _default_room(least_s: float, rate_bps: float) -> int:
 
 
 def _queue(draft: Draft, loaded: From[RoundTrips], way: Direction, rate_bps: float) -> None:
-    """The room that a transfer has filled, where it is more than the default."""
+    """Writes the room that a transfer filled, if it exceeds the default."""
     known = loaded.what.rtt_s[np.isfinite(loaded.what.rtt_s)]
     if len(known) == 0:
         return

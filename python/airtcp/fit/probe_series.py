@@ -1,4 +1,4 @@
-"""Probes one after the other, of whatever program: into round trips, fates, delays of each way."""
+"""Turns a series of probes of any program into round trips, fates and one-way delays."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ import numpy as np
 from airtcp.fit.measurement import Direction, Fates, Flags, Floats, OneWay, RoundTrips
 
 NOT_LOST, THERE, BACK, SOMEWHERE = range(4)
-"""What became of a probe."""
+"""The fate of a probe."""
 _WINDOW_S = 5.0
-"""Within such a time the least delays of either way are looked for, to tell how the clocks drift."""
+"""Window in which the lowest delays of either direction are compared, to find the clocks' drift."""
 
 
 @dataclass
 class ProbeSeries:
-    """Columns with a value a probe; NaN for what is not known."""
+    """Columns with a value per probe; NaN if unknown."""
 
     time_s: array[float] = field(default_factory=lambda: array("d"))
     sizes: array[float] = field(default_factory=lambda: array("d"))
-    """Of IP packets, in bytes."""
+    """Bytes of the IP packets."""
     rtt_s: array[float] = field(default_factory=lambda: array("d"))
     there_s: array[float] = field(default_factory=lambda: array("d"))
     back_s: array[float] = field(default_factory=lambda: array("d"))
@@ -47,13 +47,13 @@ class ProbeSeries:
     def measured(
         self, clock_error_s: float | None = None
     ) -> tuple[RoundTrips | None, tuple[Fates, ...], tuple[OneWay, ...]]:
-        """In order of sending. There are no round trips where nothing was answered."""
+        """Returns everything in order of sending. Without any answer there are no round trips."""
         time_s = np.array(self.time_s)
         order = np.argsort(time_s, kind="stable")
         time_s, sizes = time_s[order] - time_s.min(), np.array(self.sizes)[order]
         rtt_s, fate = np.array(self.rtt_s)[order], np.array(self.fate)[order]
         there_s, back_s = np.array(self.there_s)[order], np.array(self.back_s)[order]
-        # Full packets take longer on the link.
+        # Full packets take longer to transmit.
         chosen: Flags = np.isfinite(rtt_s) & _are_small(sizes)
         if not chosen.any():
             chosen = np.isfinite(rtt_s)
@@ -75,7 +75,7 @@ class ProbeSeries:
 
 
 def _are_small(sizes: Floats) -> Flags:
-    """Of two lengths the lesser; all where they are alike, or not known."""
+    """Selects the smaller of two lengths; all packets if the lengths are alike or unknown."""
     if np.isnan(sizes).any():
         return np.ones(len(sizes), dtype=bool)
     small: Flags = sizes <= np.sqrt(sizes.min() * sizes.max())
@@ -87,7 +87,7 @@ def _mean(sizes: Floats) -> float | None:
 
 
 def _fates(time_s: Floats, sizes: Floats, fate: Floats, *, has_ways: bool) -> tuple[Fates, ...]:
-    """Of each way where it is known; a packet lost on the way there says nothing of the way back."""
+    """Returns fates by direction, if known; a packet lost on the way out says nothing about the way back."""
     if not has_ways:
         return (_fates_of(time_s, sizes, fate != NOT_LOST, "both"),)
     known = fate != SOMEWHERE
@@ -105,7 +105,8 @@ def _fates_of(time_s: Floats, sizes: Floats, lost: Flags, direction: Direction) 
 
 
 def _with_one_clock(time_s: Floats, there_s: Floats, back_s: Floats) -> tuple[Floats, Floats]:
-    """Without the clocks' difference and its drift: either least delay becomes half the least round trip."""
+    """Removes the clocks' offset and drift: each direction's lowest delay becomes half the lowest round
+    trip."""
     window = (time_s / _WINDOW_S).astype(np.int64)
     differ = [
         (float(time_s[at].mean()), (float(there_s[at].min()) - float(back_s[at].min())) / 2)

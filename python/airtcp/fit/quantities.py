@@ -1,4 +1,4 @@
-"""What columns and keys are called: `rtt_ms`, `Bandwidth (kbit/s)`, `duration_s`, `download_mbps`."""
+"""Interprets names of columns and keys: `rtt_ms`, `Bandwidth (kbit/s)`, `duration_s`, `download_mbps`."""
 
 from __future__ import annotations
 
@@ -49,23 +49,23 @@ _CAPACITY = ("bandwidth", "capacity")
 
 @dataclass(frozen=True)
 class Quantity:
-    """What a column holds."""
+    """What a column contains."""
 
     kind: Kind
     name: str
-    """Without unit and direction."""
+    """The name without unit and direction."""
     scale: float | None
-    """Times this it is in seconds or bits a second. None: the name has no unit."""
+    """Factor that converts to seconds or bit/s. None if the name has no unit."""
     direction: Direction | None = None
 
     @property
     def is_capacity(self) -> bool:
-        """What a link could carry, and not what something reached on it."""
+        """Whether it is a link's capacity rather than a transfer's rate."""
         return self.name in _CAPACITY
 
 
 def quantity(heading: str) -> Quantity | None:
-    """None: the name says nothing."""
+    """Returns None if the name is unknown."""
     words = re.sub(r"[^0-9a-zµ]+", "_", heading[:80].strip().lower().replace("μ", "µ")).strip("_")
     if words == "bits_per_second":
         return Quantity("rate", words, 1.0)
@@ -82,7 +82,7 @@ def quantity(heading: str) -> Quantity | None:
 
 
 def _split(words: str) -> tuple[Kind, str, float | None] | None:
-    """The kind, the name and the unit's factor, of the longest name that fits."""
+    """Returns kind, name and unit factor of the longest matching name."""
     parts = words.split("_")
     for length in range(len(parts), 0, -1):
         name, unit = "_".join(parts[:length]), "_".join(parts[length:])

@@ -1,4 +1,4 @@
-"""What the link carries: a trace or a log itself, a rate from what a transfer reached, or a default."""
+"""Writes the link's rate: a trace or a log itself, a rate from a transfer, or a default."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from airtcp.fit.findings import Finding, Unknown
 from airtcp.fit.measurement import Direction, LinkRate, Throughput
 
 DEFAULT_RATE_BPS = 10e6
-"""Where nothing says it: that of `airtcp compare` without a scenario."""
+"""Default without a measurement, as in `airtcp compare` without a scenario."""
 REACHED_QUANTILE = 0.95
-"""Of a transfer's intervals: what it could do when nothing held it back."""
+"""Quantile of a transfer's intervals that shows its rate when nothing held it back."""
 
 
 @dataclass(frozen=True)
 class Given:
-    """What the user says."""
+    """What the user specified."""
 
     rate_bps: float | None = None
     reverse_rate_bps: float | None = None
 
 
 def put_rate(draft: Draft, evidence: Evidence, given: Given, folder: Path, name: str) -> None:
-    """`rate`, `trace` or `log` of each way. Paths are relative to `folder`."""
+    """Writes `rate`, `trace` or `log` of each direction. Paths are relative to `folder`."""
     forward = _capacity(evidence.capacity.get("forward"), folder, f"{name}.log.json", draft)
     if given.rate_bps is not None:
         entry = Entry("rate", text(rate(given.rate_bps)), ("Given by --rate.",))
@@ -70,7 +70,7 @@ def _way_back(draft: Draft, evidence: Evidence, given: Given, folder: Path, name
 
 
 def _shown(draft: Draft, evidence: Evidence, way: Direction) -> Entry | None:
-    """What a transfer shows: the link's rate where it was filled, or else what was reached."""
+    """Returns what a transfer shows: the link's rate if it was filled, otherwise the rate reached."""
     link_rate = evidence.link_rate.get(way)
     if link_rate is not None and link_rate.what.estimate_bps is not None:
         return _estimated(link_rate, link_rate.what.estimate_bps, way, draft)
@@ -92,7 +92,7 @@ def _estimated(found: From[LinkRate], estimate_bps: float, way: Direction, draft
 
 
 def _fixed(evidence: Evidence, given_bps: float | None, way: Direction) -> float | None:
-    """A rate that does not change and is no default."""
+    """Returns a constant rate that is not a default."""
     return given_bps or (None if way in evidence.capacity else _rate_of(evidence, way))
 
 
@@ -131,7 +131,7 @@ def _capacity(found: From[Throughput] | None, folder: Path, converted: str, draf
 
 
 def as_log(throughput: Throughput) -> str:
-    """As JSON that `log` reads."""
+    """Returns the JSON that `log` reads."""
     steps = [
         {"duration_ms": round(float(length) * 1e3, 3), "bandwidth_kbps": round(float(bps) / 1e3, 3)}
         for length, bps in zip(throughput.interval_s, throughput.rate_bps, strict=True)

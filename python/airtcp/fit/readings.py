@@ -1,4 +1,4 @@
-"""What losses can be read as, where probes are too far apart to show what happens between two of them."""
+"""Lists the readings of losses if probes are too far apart to show what happens between them."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from airtcp.fit.findings import Reading, Unknown
 from airtcp.fit.measurement import Direction, Fates
 
 BLIND_S = 0.25
-"""Probes farther apart than this do not tell bursts of losses from single ones."""
+"""Probes farther apart cannot tell loss bursts from single losses."""
 STEPS = 4
-"""Of the chain, in a burst."""
+"""Steps of the chain in a burst."""
 ALONE = "each packet is lost for itself"
 
 
 def put_readings(draft: Draft, losses: dict[Direction, LossOf]) -> None:
-    """The reading that stands in is the fit's own; the other one is possible, too."""
+    """Adds both readings: the assumed one, which is the fit's own, and the other possible one."""
     ways: dict[Direction, str] = {"both": "", "forward": "", "reverse": ".reverse"}
     used = {way: of for way, of in losses.items() if "forward" not in losses or way != "both"}
     probed = {
@@ -53,7 +53,7 @@ def _is_blind(of: LossOf) -> bool:
 
 
 def _spacing_s(of: LossOf) -> float:
-    """Zero where nobody knows, and of a transfer's packets, which lie close together."""
+    """Returns zero if unknown, and for a transfer's packets, which are close together."""
     fates = of.source.what
     if not isinstance(fates, Fates) or of.source.source.transfer is not None:
         return 0.0

@@ -1,4 +1,4 @@
-"""Rows with named columns, of CSV or JSON: round trips, losses, rates."""
+"""Reads rows with named columns, from CSV or JSON: round trips, losses, rates."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from airtcp.fit.readers import FileError
 from airtcp.fit.text import shown
 
 MAX_ROWS = 1 << 22
-"""Of one file; 130 MB."""
+"""Limit per file; 130 MB."""
 
 _NEVER = float("nan")
 _MISSING = frozenset(
@@ -33,7 +33,7 @@ _EPOCHS = ((1e17, 1e-9), (1e14, 1e-6), (1e11, 1e-3))
 
 @dataclass
 class Column:
-    """One that is used."""
+    """A column in use."""
 
     place: int
     heading: str
@@ -42,20 +42,18 @@ class Column:
 
 
 class Rows:
-    """What is kept of the rows."""
+    """The contents of the rows that are kept."""
 
     def __init__(self, path: Path, headings: Sequence[str], *, has_decimal_comma: bool = False) -> None:
-        """
-        # Raises
-        FileError: no column is of use.
-        """
+        """# Raises
+        FileError: no column is useful."""
         self.path = path
         self.has_decimal_comma = has_decimal_comma
         self.notes: list[str] = []
         self.columns = self._chosen(headings)
 
     def take(self, values: Sequence[object]) -> bool:
-        """A row. False: it cannot be read."""
+        """Adds a row; returns False if it cannot be read."""
         numbers = []
         for column in self.columns:
             value = values[column.place] if column.place < len(values) else ""
@@ -72,10 +70,10 @@ class Rows:
         return len(self.columns[0].values) >= MAX_ROWS
 
     def measurement(self, format: str) -> Measurement:  # noqa: A002 the field's name
-        """What the rows tell, without what was skipped.
+        """Returns what the rows show, without what was skipped.
 
         # Raises
-        FileError: no row tells anything.
+        FileError: no row shows anything.
         """
         if not self.columns[0].values:
             raise FileError(f"{self.path}: there are no rows under the heading")
@@ -102,7 +100,7 @@ class Rows:
         ]
         kinds = {column.quantity.kind for column in found}
         if not kinds & {"rtt", "rate"}:
-            # Then `time` or `time_ms` is that of a round trip, as the scenario's `series` takes it, too.
+            # Then `time` or `time_ms` is a round trip's, as in the scenario's `series`.
             found = [
                 Column(column.place, column.heading, Quantity("rtt", "time", column.quantity.scale or 1e-3))
                 for column in found
@@ -136,7 +134,7 @@ class Rows:
         return list(chosen.values())
 
     def _number(self, column: Column, value: object) -> float | None:
-        """In seconds or bits a second; NaN for what is missing; None for what cannot be read."""
+        """Returns seconds or bit/s; NaN if missing, None if unreadable."""
         kind = column.quantity.kind
         if isinstance(value, bool):
             return float(value) if kind in {"lost", "arrived"} else None
@@ -163,7 +161,7 @@ class Rows:
             return dates.seconds(text) if kind == "time" else None
 
     def _times(self) -> Floats:
-        """When each row was, in seconds since the first."""
+        """Returns the time of each row, in seconds since the first."""
         column = self._column("time")
         if column is None:
             return self._added_up()
@@ -236,7 +234,7 @@ class Rows:
 
 
 def finite(value: float) -> float | None:
-    """As a float; None where it is no usable number."""
+    """Returns a float; None for an unusable number."""
     try:
         number = float(value)
     except OverflowError:

@@ -1,4 +1,4 @@
-"""Lines of a text file of any size and encoding, in bounded memory."""
+"""Reads the lines of a text file of any size and encoding, in bounded memory."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from airtcp.fit.readers import FileError
 
 HEAD_BYTES = 64 * 1024
 LONGEST_LINE = 2000
-"""Characters. No line of a measurement is longer; what is longer is skipped."""
+"""In characters. No line of a measurement is longer; longer lines are skipped."""
 
 _SHOWN = 60
 _CHECK_EACH = 1 << 15
@@ -30,16 +30,16 @@ _MARKS = (
 
 @dataclass
 class Skips:
-    """Counts what was not understood, and decides when that is too much."""
+    """Counts lines that were not understood, and decides when they are too many."""
 
     what: str
-    """What the lines should be, e.g. `output of ping`."""
+    """The expected contents, e.g. `output of ping`."""
     unit: str = "line"
     units: str = "lines"
     count: int = 0
     first: str = ""
     lines: int = 0
-    """All lines that say something, understood or not."""
+    """All lines with content, understood or not."""
 
     def add(self, number: int, text: str) -> None:
         self.count += 1
@@ -47,7 +47,7 @@ class Skips:
             self.first = f"{self.unit} {number}: `{shown(text)}`"
 
     def include(self, others: Skips) -> None:
-        """Counts what `others` counted, too."""
+        """Adds the counts of `others`."""
         self.count += others.count
         self.first = self.first or others.first
 
@@ -67,30 +67,31 @@ class Skips:
 
 
 def shown(text: str) -> str:
-    """As much of it as fits into a message, without what a terminal would obey."""
+    """Returns as much of the text as fits into a message, without control characters."""
     text = "".join(letter if letter.isprintable() else "·" for letter in text[: _SHOWN + 1].strip())
     return text if len(text) <= _SHOWN else text[:_SHOWN] + "…"
 
 
 @dataclass
 class TextFile:
-    """A text in UTF-8 or UTF-16, plain or packed by gzip."""
+    """A text in UTF-8 or UTF-16, plain or gzipped."""
 
     path: Path
     skips: Skips
     notes: list[str] = field(default_factory=list)
     characters: int = 0
-    """That `more` has read."""
+    """Characters read by `more`."""
     is_cut: bool = False
-    """The line that was read last has no end: it is the file's last one, and perhaps not all of it."""
+    """The last line read has no end: it is the file's last one and may be incomplete."""
     is_plain: bool = False
-    """UTF-8 without a mark, not packed: what the engine reads, too. Known once reading began."""
+    """UTF-8 without a byte order mark, not gzipped: what the engine reads too. Known once reading has begun.
+    """
 
     def lines(self) -> Iterator[tuple[int, str]]:
-        """Each line that is not blank, stripped, with its number from 1. Too long ones count as skipped.
+        """Yields each non-blank line, stripped, with its number from 1. Overlong lines count as skipped.
 
         # Raises
-        FileError where the file cannot be opened, or most of a long one is foreign.
+        FileError if the file cannot be opened, or if most of a long file is foreign.
         """
         skips = self.skips
         with self.open() as stream:
@@ -109,7 +110,7 @@ class TextFile:
                     yield number, line
 
     def more(self, stream: io.TextIOBase, most: int) -> str:
-        """At most `most` more characters."""
+        """Returns at most `most` more characters."""
         try:
             text = stream.read(most)
             self.characters += len(text)
@@ -119,10 +120,8 @@ class TextFile:
             return ""
 
     def open(self) -> io.TextIOWrapper:
-        """
-        # Raises
-        FileError where the file cannot be opened.
-        """
+        """# Raises
+        FileError if the file cannot be opened."""
         try:
             raw = self.path.open("rb")
         except OSError as error:
@@ -155,7 +154,7 @@ class TextFile:
 
 
 def encoding_of(start: bytes) -> tuple[str, int]:
-    """The encoding by the byte order mark, and the mark's length; UTF-8 without one."""
+    """Returns the encoding by the byte order mark, and the mark's length; UTF-8 without one."""
     for mark, encoding in _MARKS:
         if start.startswith(mark):
             return encoding, len(mark)
@@ -163,7 +162,7 @@ def encoding_of(start: bytes) -> tuple[str, int]:
 
 
 def head(path: Path) -> bytes:
-    """The first 64 KiB, unpacked, and in UTF-8 without a mark if it is text.
+    """Returns the first 64 KiB, unpacked, and as UTF-8 without a mark if it is text.
 
     # Raises
     OSError.
@@ -179,7 +178,7 @@ def head(path: Path) -> bytes:
 
 
 def is_packed(path: Path) -> bool:
-    """By gzip.
+    """Returns whether the file is gzipped.
 
     # Raises
     OSError.

@@ -1,4 +1,4 @@
-"""`airtcpd`, the program that runs scenarios on this host's kernel: where it is, whether it can be used."""
+"""Finds `airtcpd`, the program that runs scenarios on this host's kernel, and checks that it is usable."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NAME = "airtcpd"
 VARIABLE = "AIRTCPD"
 DOCTOR = "`airtcpd doctor` says what this host can do, and what is missing"
 ANSWER_S = 30
-"""Far more than it needs to say what it is, or what it could do."""
+"""Far longer than it needs to report its version or its plan."""
 
 
 @dataclass(frozen=True)
@@ -28,11 +28,11 @@ class Airtcpd:
     version: str
 
     def answer(self, *arguments: str | Path) -> str:
-        """What it prints. Raises LinuxError, which says what it complains of."""
+        """Returns its output. Raises LinuxError with its error message."""
         return _answer(self.path, *arguments)
 
     def check_privileges(self) -> None:
-        """Raises LinuxError where it may not make namespaces or load congestion controls."""
+        """Raises LinuxError if it may not create namespaces or load congestion controls."""
         if os.geteuid() != 0 and not _has_capabilities(self.path):
             raise LinuxError(
                 "kernel runs need root, for namespaces and "
@@ -41,7 +41,7 @@ class Airtcpd:
 
 
 def find() -> Airtcpd:
-    """Raises LinuxError where there is none that fits."""
+    """Returns the matching airtcpd. Raises LinuxError if there is none."""
     if sys.platform != "linux":
         raise LinuxError(f"`--on linux` needs Linux; this is {sys.platform}")
     path = next(_places(), None)
@@ -62,7 +62,7 @@ def find() -> Airtcpd:
 
 
 def _places() -> Iterator[Path]:
-    """Where it is, the place that counts first."""
+    """Yields possible locations, in order of precedence."""
     if named := os.environ.get(VARIABLE):
         if not _is_program(Path(named)):
             raise LinuxError(f"{VARIABLE}={named} is not executable: give the path of {NAME}")
@@ -72,7 +72,7 @@ def _places() -> Iterator[Path]:
         yield beside
     if in_path := shutil.which(NAME):
         yield Path(in_path)
-    # Of several builds the last one is meant.
+    # Of several builds, the latest is used.
     built = [path for path in _checkout().glob(f"target/*/{NAME}") if _is_program(path)]
     yield from sorted(built, key=lambda path: path.stat().st_mtime, reverse=True)
 
@@ -105,5 +105,5 @@ def _answer(path: Path, *arguments: str | Path) -> str:
 
 
 def complaint(stderr: str) -> str:
-    """What it said as it failed, without its name."""
+    """Returns its error message without its name."""
     return stderr.strip().removeprefix(f"{NAME}: ")

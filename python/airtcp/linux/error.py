@@ -1,4 +1,4 @@
-"""What can go wrong with this host, by itself: every command needs it, and should not wait for the rest."""
+"""The error of this host, in a module of its own: every command imports it, and should not load the rest."""
 
 
 class LinuxError(Exception):

@@ -13,12 +13,12 @@ from airtcp.linux.error import LinuxError
 from airtcp.running.scratch import scratch_folder
 
 KERNELS_OWN = ("cubic", "reno", "bbr")
-"""In every comparison on the kernel: what it does by itself is what the others have to beat."""
+"""Included in every comparison on the kernel, as the baseline that others must beat."""
 
 
 @dataclass(frozen=True)
 class LeftOut:
-    """A scheme that was asked for and has no form on Linux."""
+    """A requested scheme that has no form on Linux."""
 
     scheme: str
     reason: str
@@ -26,21 +26,21 @@ class LeftOut:
 
 @dataclass(frozen=True)
 class Forms:
-    """What of a scenario's schemes can run."""
+    """The schemes of a scenario that can run."""
 
     schemes: tuple[str, ...]
     left_out: tuple[LeftOut, ...]
 
 
 def with_kernels_own(scenario: Scenario) -> Scenario:
-    """The scenario with the kernel's own congestion controls after the schemes that were asked for."""
+    """Returns the scenario with the kernel's own congestion controls after the requested schemes."""
     own = [name if scenario.profile == "linux" else f"{name}:profile=linux" for name in KERNELS_OWN]
     schemes = dict.fromkeys([*scenario.schemes, *own])
     return scenario.vary(schemes=list(schemes)) if len(schemes) > len(scenario.schemes) else scenario
 
 
 def forms(airtcpd: Airtcpd, scenario: Scenario) -> Forms:
-    """Asks `airtcpd run --plan`, which needs no privileges. Raises LinuxError where none can run."""
+    """Asks `airtcpd run --plan`, which needs no privileges. Raises LinuxError if no scheme can run."""
     asked = scenario.schemes
     python = [LeftOut(scheme, _IN_PYTHON) for scheme in asked if _is_in_python(scheme, scenario)]
     here = {each.scheme for each in python}
@@ -59,7 +59,7 @@ def forms(airtcpd: Airtcpd, scenario: Scenario) -> Forms:
 
 
 def left_out_notes(left_out: Sequence[LeftOut]) -> list[str]:
-    """A line a scheme, for people."""
+    """Returns a line of text per scheme."""
     return [f"Not on Linux: {each.scheme}: {each.reason}" for each in left_out]
 
 
@@ -76,7 +76,7 @@ def _plan(airtcpd: Airtcpd, scenario: Scenario) -> list[LeftOut]:
         recipe = folder / "recipe.json"
         recipe.write_text(scenario.recipe_json(), encoding="utf-8")
         plan = json.loads(airtcpd.answer("run", "--plan", "--recipe", recipe))
-    # In the order in which they were asked: it may call them otherwise.
+    # In the order of the request; airtcpd may name them differently.
     return [
         LeftOut(scheme, told["reason"])
         for scheme, told in zip(scenario.schemes, plan, strict=True)

@@ -1,4 +1,4 @@
-"""The machine on whose kernel runs were made, and how well it kept up."""
+"""The machine whose kernel made the runs, and how well it kept up."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ from dataclasses import dataclass
 from typing import Any
 
 LATE_SHARE = 0.05
-"""Of the packets that leave the emulated path: from here on, what is measured is the machine, too."""
+"""Share of late packets on the emulated path above which a result also measures the machine."""
 
 
 @dataclass(frozen=True)
 class Host:
-    """A Linux machine, and its runs. `late`: packets that left the path over 0.2 ms after their time."""
+    """A Linux machine and its runs. `late` counts packets that left the path over 0.2 ms late."""
 
     kernel: str
     airtcpd: str
     departures: int
     late: int
     late_mean_us: float
-    """How late packets left on average, those in time included."""
+    """Mean delay with which packets left, including punctual ones."""
     late_max_us: float
     lost: int
-    """Packets that the machine lost, and not the path."""
+    """Packets lost by the machine, not by the path."""
     runs: tuple[dict[str, Any], ...]
-    """What `airtcpd` reported of each: its congestion control, sysctls, counters, lateness, notes."""
+    """The report of `airtcpd` on each run: its congestion control, sysctls, counters, lateness, notes."""
 
     @property
     def late_share(self) -> float:
@@ -33,7 +33,7 @@ class Host:
 
     @property
     def notes(self) -> list[str]:
-        """What is to be said of it: what runs differ in from the simulator, and whether it kept up."""
+        """How runs differ from the simulator, and whether the machine kept up."""
         said: dict[str, list[str]] = {}
         for run in self.runs:
             for note in run["notes"]:
@@ -57,7 +57,7 @@ class Host:
 
 
 def host_of(airtcpd: str, told: Sequence[dict[str, Any]]) -> Host:
-    """This one, and what all runs together say; `airtcpd` is its version."""
+    """Returns this host, with the totals of all runs; `airtcpd` is its version."""
     lateness = [run["lateness"] for run in told]
     departures = sum(each["departures"] for each in lateness)
     total_us = sum(each["departures"] * each["mean_us"] for each in lateness)

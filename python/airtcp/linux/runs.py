@@ -1,4 +1,4 @@
-"""Runs on this host's kernel: one start of `airtcpd run` each, in real time."""
+"""Makes runs on this host's kernel: one `airtcpd run` each, in real time."""
 
 from __future__ import annotations
 
@@ -20,27 +20,28 @@ from airtcp.running import jobs as work
 from airtcp.running.scratch import scratch_folder
 
 SPARE_S = 60.0
-"""Beyond its duration, what a run may take to set up and to tear down."""
+"""Time that a run may take for setup and teardown, beyond its duration."""
 SHORTEST_INTERVAL_S = 1e-3
-"""Between two samples of a socket: what `airtcpd` can keep."""
+"""Shortest sampling interval of a socket that `airtcpd` can sustain."""
 UNDO_S = 10.0
-"""To undo what a run has set up, once it is told to end."""
+"""Time to undo a run's setup once it is told to end."""
 
 
 @dataclass(frozen=True)
 class Job:
-    """One run that is to be made."""
+    """One run to make."""
 
     scenario: Scenario
     scheme: str
     seed: int
     series_interval_s: float | None = None
-    """Between two samples of its time series; None: it leaves none."""
+    """Time between samples of its time series; None for no series."""
 
 
 @dataclass(frozen=True)
 class KernelRun:
-    """What a run on the kernel leaves: the same as a simulated one, and `airtcpd`'s report of the host."""
+    """The result of a run on the kernel: a record as from the simulator, and `airtcpd`'s report of the
+    host."""
 
     run: Run
     series: Series | None
@@ -56,16 +57,17 @@ def run_all(
     check: Callable[[], object] = lambda: None,
     on_interrupt: Callable[[], object] = lambda: None,
 ) -> list[KernelRun | Failure]:
-    """Runs all `jobs` on this host's kernel, so many `at_a_time`, and answers in their order.
+    """Makes all runs of `jobs` on this host's kernel, `at_a_time` in parallel, and returns the results in
+    order.
 
-    Each takes as long as its scenario says: it is real time. Several at a time share the machine's cores and
-    disturb each other's timing; each says in `host["lateness"]` whether it was kept up with. Schemes must
-    have a Linux form: `forms` lists them. A run that fails leaves a Failure with the reason.
-    `on_done` is called as each ends, on this thread; `check` now and then while it waits.
+    Each takes as long as its scenario says: it is real time. Parallel runs share the machine's cores and
+    disturb each other's timing; `host["lateness"]` of each says whether the machine kept up. Schemes must
+    have a Linux form: `forms` lists them. A run that fails gives a Failure with the reason. `on_done` is
+    called after each run, on this thread; `check` now and then while it waits.
 
-    Raises LinuxError where this host cannot run any. On KeyboardInterrupt, or what `check` raises, the runs
-    under way are ended and undone before it goes on, which may take seconds; of a KeyboardInterrupt,
-    `on_interrupt` is told before that. `on_done` has been told what was finished.
+    Raises LinuxError if this host cannot run any. On KeyboardInterrupt, or an error from `check`, runs in
+    progress are ended and undone before it is raised, which may take seconds; on KeyboardInterrupt
+    `on_interrupt` is called before that. `on_done` has been called for what was finished.
     """
     program = airtcpd or find()
     program.check_privileges()
@@ -92,7 +94,7 @@ def run_all(
 
 
 class _Recipes:
-    """A file each scenario, however many runs read it."""
+    """Writes one file per scenario, however many runs read it."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -113,7 +115,7 @@ def _run(program: Airtcpd, job: Job, recipe: Path, out: Path, cancel: CancelToke
     if job.series_interval_s is not None:
         interval_s = max(job.series_interval_s, SHORTEST_INTERVAL_S)
         command += ["--series-interval", f"{1e9 * interval_s:.0f}ns"]
-    # Ctrl-C is this process's to answer, which ends the run in its own way.
+    # Ctrl-C is for this process to handle; it ends the run in an orderly way.
     process = subprocess.Popen(
         command,
         stdin=subprocess.DEVNULL,
@@ -137,7 +139,7 @@ def _run(program: Airtcpd, job: Job, recipe: Path, out: Path, cancel: CancelToke
 
 
 def _wait(process: subprocess.Popen[str], limit_s: float, cancel: CancelToken) -> tuple[str, bool]:
-    """What it complained of, and whether it ended by itself."""
+    """Returns its error output, and whether it ended by itself."""
     deadline_s = monotonic() + limit_s
     while True:
         try:
@@ -152,7 +154,7 @@ def _end(process: subprocess.Popen[str]) -> str:
     try:
         return complaint(process.communicate(timeout=UNDO_S)[1])
     except subprocess.TimeoutExpired:
-        # What it leaves behind then is cleaned by the next start of airtcpd.
+        # The next start of airtcpd cleans up what it leaves behind.
         process.kill()
         return complaint(process.communicate()[1])
 
@@ -161,7 +163,7 @@ def _read(job: Job, out: Path) -> KernelRun:
     told = json.loads(out.read_text(encoding="utf-8"))
     out.unlink()
     run: Run = told["record"]
-    # As it was asked for, whatever the words it is told in: that is what runs are put together by.
+    # As requested, whatever the spelling in the record: runs are grouped by it.
     run["scheme"] = job.scheme
     series = None if told["series"] is None else series_of_parts(told["series"], run)
     return KernelRun(run, series, {"scheme": job.scheme, "seed": job.seed, "notes": [], **told["host"]})

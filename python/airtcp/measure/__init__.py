@@ -1,4 +1,4 @@
-"""Measures the path to a host: probes idle and loaded, path MTU, rate; logs that `fit` reads."""
+"""Measures the path to a host: idle and loaded probes, path MTU, rate. Writes logs that `fit` reads."""
 
 from airtcp.measure.measuring import Measured, Wanted, measure
 

@@ -1,4 +1,4 @@
-"""Probes that were sent, and what became of each."""
+"""Records the probes sent, and the fate of each."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from airtcp.fit.readers.probes import COLUMNS, FATES, MARK
 from airtcp.measure.prober import Answer
 
 SHOWN = 40
-"""Of the latest probes of a size, those of which a line is drawn."""
+"""Number of a size's latest probes in the sparkline."""
 _BARS = "▁▂▃▄▅▆▇█"
 
 
 @dataclass
 class Probe:
-    """One packet. Times in ns."""
+    """One packet. Times are in ns."""
 
     sent_ns: int
     ip_bytes: int
     answer: Answer | None = None
     has_arrived: bool | None = None
-    """There; None: not known."""
+    """Whether it arrived at the other end; None if unknown."""
 
     @property
     def fate(self) -> str:
-        """As logs have it."""
+        """The fate as logs write it."""
         if self.answer is not None:
             return FATES[0]
         return FATES[3] if self.has_arrived is None else FATES[2] if self.has_arrived else FATES[1]
@@ -35,10 +35,11 @@ class Probe:
 
 @dataclass
 class Book:
-    """Of one phase."""
+    """The probes of one phase."""
 
     load: str
-    """`none`, `there` or `back`: which way something else fills; `own`: the probes themselves are many."""
+    """Direction that other traffic fills: `none`, `there` or `back`; `own` if the probes themselves are the
+    load."""
     probes: dict[int, Probe] = field(default_factory=dict)
     """By sequence number, in order of sending."""
 
@@ -46,13 +47,13 @@ class Book:
         self.probes[sequence] = Probe(sent_ns, ip_bytes)
 
     def answered(self, answer: Answer) -> None:
-        """The first answer counts."""
+        """Records an answer; only the first counts."""
         probe = self.probes.get(answer.sequence)
         if probe is not None and probe.answer is None:
             probe.answer = answer
 
     def lines(self, facts: dict[str, str]) -> Iterator[str]:
-        """The log that `fit` reads."""
+        """Yields the log that `fit` reads."""
         yield MARK
         yield "# " + " ".join(f"{name}={value}" for name, value in {**facts, "load": self.load}.items())
         yield COLUMNS
@@ -67,7 +68,7 @@ class Book:
 
 @dataclass(frozen=True)
 class Row:
-    """What the table shows of packets of one size."""
+    """The table's row on packets of one size."""
 
     ip_bytes: int
     sent: int
@@ -81,7 +82,7 @@ class Row:
 
 
 def row(probes: list[Probe], settled_ns: int) -> Row | None:
-    """Of those that were sent before `settled_ns` or are answered: others may be on their way."""
+    """Summarises probes sent before `settled_ns` or answered; others may be in flight."""
     known = [probe for probe in probes if probe.answer or probe.sent_ns < settled_ns]
     if not known:
         return None
@@ -101,12 +102,12 @@ def row(probes: list[Probe], settled_ns: int) -> Row | None:
 
 
 def sparkline(values: list[float | None]) -> str:
-    """A bar each, from the least to the greatest; × where there is none."""
+    """Draws a bar each, from the lowest to the highest value; × for a missing one."""
     known = [value for value in values if value is not None]
     if not known:
         return "×" * len(values)
     least, most = min(known), max(known)
-    # What differs by less than a tenth of the least is level.
+    # Values that differ by less than a tenth of the lowest are drawn level.
     span = max(most - least, 0.1 * least, 1e-9)
     top = len(_BARS) - 1
     return "".join(

@@ -1,4 +1,4 @@
-"""Whether two hosts have one clock, and how far theirs may be apart."""
+"""Determines whether two hosts share a clock, and how far their clocks may differ."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _UNSYNCHRONISED = 0x40
 
 
 class _Timex(ctypes.Structure):
-    """The beginning of `struct timex` as adjtimex(2) has it; the rest is room."""
+    """The beginning of `struct timex` as adjtimex(2) has it; the rest is padding."""
 
     _fields_ = [
         ("modes", ctypes.c_uint),
@@ -29,7 +29,8 @@ class _Timex(ctypes.Structure):
 
 
 def machine() -> bytes:
-    """A digest that processes of one running kernel share, and so one clock. Random where nobody tells."""
+    """Returns a digest equal for processes on one running kernel, and so on one clock. Random if
+    unavailable."""
     try:
         boot = _BOOT_ID.read_bytes()
     except OSError:
@@ -38,7 +39,7 @@ def machine() -> bytes:
 
 
 def error_us() -> int:
-    """At most so far is this host's clock from the true time; UNKNOWN_ERROR where nothing keeps it."""
+    """Returns this host's maximum clock error; UNKNOWN_ERROR if nothing synchronises it."""
     if sys.platform != "linux":
         return UNKNOWN_ERROR
     state = _Timex()
@@ -53,7 +54,7 @@ def error_us() -> int:
 
 
 def between_ms(own: int, other: int, *, is_one_machine: bool) -> float | None:
-    """How far apart two clocks may be; 0 for one clock, None where it is not known."""
+    """Returns how far two clocks may differ; 0 for one clock, None if unknown."""
     if is_one_machine:
         return 0.0
     return None if UNKNOWN_ERROR in (own, other) else (own + other) / 1e3

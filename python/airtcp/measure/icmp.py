@@ -1,4 +1,4 @@
-"""Pings of our own: by unprivileged ICMP sockets where the system allows them, else by raw ones (root)."""
+"""Sends pings: through unprivileged ICMP sockets if the system allows them, else through raw ones (root)."""
 
 from __future__ import annotations
 
@@ -14,22 +14,20 @@ from airtcp.measure.sockets import Host, prepare, receive
 _HEADER = struct.Struct("!BBHHH")
 """Type, code, checksum, identifier, sequence (RFC 792, RFC 4443 §4)."""
 _BODY = struct.Struct("!8sIQ")
-"""Our mark, sequence, time of sending in ns."""
+"""Our magic, sequence, time of sending in ns."""
 _REQUEST = {socket.AF_INET: 8, socket.AF_INET6: 128}
 _REPLY = {socket.AF_INET: 0, socket.AF_INET6: 129}
 _ICMPV6_FILTER = 1
 
 
 class Icmp:
-    """Echo requests and replies."""
+    """Probes with echo requests and replies."""
 
     has_sizes = True
 
     def __init__(self, host: Host) -> None:
-        """
-        # Raises
-        ProbeError: neither kind of socket is allowed.
-        """
+        """# Raises
+        ProbeError: neither kind of socket is allowed."""
         self.host = host
         self.name = "icmp"
         self._mark = os.urandom(8)
@@ -69,9 +67,9 @@ class Icmp:
         self._socket.close()
 
     def _answer(self, data: bytes, received_ns: int) -> Answer | None:
-        """None: it answers no probe of ours."""
+        """Returns None if it answers no probe of ours."""
         if self._is_raw and self.host.family == socket.AF_INET:
-            # The kernel hands over the IP header, too.
+            # The kernel includes the IP header.
             data = data[(data[0] & 0x0F) * 4 :] if data else data
         if len(data) < _HEADER.size + _BODY.size or data[0] != _REPLY[self.host.family] or data[1] != 0:
             return None
@@ -90,7 +88,7 @@ def _open(host: Host) -> tuple[socket.socket, bool]:
             continue
         prepare(opened)
         if kind == socket.SOCK_RAW and host.family == socket.AF_INET6:
-            # Echo replies alone (RFC 3542 §3.2).
+            # Accept echo replies only (RFC 3542 §3.2).
             wanted = _REPLY[host.family]
             blocked = bytearray(b"\xff" * 32)
             word = int.from_bytes(blocked[wanted // 32 * 4 : wanted // 32 * 4 + 4], "little")
@@ -102,7 +100,7 @@ def _open(host: Host) -> tuple[socket.socket, bool]:
 
 
 def checksum(data: bytes) -> int:
-    """RFC 1071."""
+    """Returns the Internet checksum (RFC 1071)."""
     if len(data) % 2:
         data += b"\0"
     total: int = sum(struct.unpack(f"!{len(data) // 2}H", data))

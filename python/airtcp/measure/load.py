@@ -1,4 +1,4 @@
-"""What fills the path: iperf3, either way; and what `ss` says of the connections to the host meanwhile."""
+"""Fills the path with iperf3, either way, and samples the connections to the host with `ss` meanwhile."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ _ANSWER_S = 5
 _ALLOWED = Path("/proc/sys/net/ipv4/tcp_allowed_congestion_control")
 _AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
 _FILLS = "bbr"
-"""A lossy link is not filled by what takes each loss for congestion."""
+"""A control that takes each loss for congestion does not fill a lossy link."""
 
 Way = Literal["there", "back"]
 Meanwhile = Callable[[Callable[[], bool]], None]
-"""Called while it runs, with what says whether it still does."""
+"""Called during the load, with a function that says whether it still runs."""
 
 
 class LoadError(Exception):
-    """No load could be had: says why."""
+    """No load is possible: says why."""
 
 
 def has_iperf3() -> bool:
@@ -37,7 +37,7 @@ def has_iperf3() -> bool:
 
 
 def iperf3(host: Host, port: int, way: Way, for_s: float, result: Path, meanwhile: Meanwhile) -> None:
-    """One run whose result goes into a file.
+    """Makes one run and writes its result to a file.
 
     # Raises
     LoadError: there is no server, or it is busy, or there is no `iperf3`.
@@ -64,7 +64,7 @@ def _command(host: Host, port: int, way: Way, for_s: float, control: str | None)
 
 
 def _run(command: list[str], result: Path, meanwhile: Meanwhile) -> str:
-    """Its complaint, or nothing."""
+    """Returns its error message, or nothing."""
     with result.open("wb") as out:
         try:
             process = subprocess.Popen(command, stdout=out, stderr=subprocess.DEVNULL)
@@ -74,7 +74,7 @@ def _run(command: list[str], result: Path, meanwhile: Meanwhile) -> str:
             meanwhile(lambda: process.poll() is None)
         finally:
             if process.poll() is None:
-                # It writes down what it has.
+                # SIGINT makes it write its results so far.
                 process.send_signal(2)
                 try:
                     process.wait(3)
@@ -102,7 +102,7 @@ def _controls() -> list[str]:
 
 
 class Ss:
-    """Samples of `ss -ti` of all connections to the host, in the background, appended to a file."""
+    """Samples `ss -ti` of all connections to the host in the background, and appends to a file."""
 
     def __init__(self, host: Host, place: Path) -> None:
         self._command = [shutil.which("ss") or "", "-tinH", "dst", host.address]

@@ -1,4 +1,4 @@
-"""A measurement from beginning to end. What is measured is on disk at any time, but for dense probes."""
+"""Makes a measurement from beginning to end. Except for dense probes, all results are on disk at any time."""
 
 from __future__ import annotations
 
@@ -24,23 +24,24 @@ from airtcp.measure.trains import MOST_BYTES, Trains, send_trains
 
 SAVED_EACH_S = 10.0
 SLOW_S = 0.01
-"""Between two probes, at least, where they are saved while it goes on."""
+"""Probes at least this far apart are saved while they go on."""
 EACH_BYTES = (SMALL_PAYLOAD + 28 + 1500) / 2
-"""Of probes, in the mean."""
+"""Mean size of a probe."""
 MTU_PATIENCE_S = 0.5
 LAST_TRIES = 3
 DENSE_SHARE = 0.5
-"""Of the slower way's rate, or of the server's limit: so much dense probes take. Half of them are small, so
-that they are as many a second as full packets that fill the link: a transfer meets losses as they do."""
+"""Share of the slower direction's rate, or of the server's limit, that dense probes use. Half of them are
+small, so their packet rate is that of full packets filling the link, and they meet the losses that a transfer
+meets."""
 MOST_DENSE = 2000
-"""A second."""
+"""Limit on dense probes per second."""
 MOST_DENSE_BYTES = 64e6
-"""Each way, in all."""
+"""Limit on dense probes in each direction, in bytes."""
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """What is asked for."""
+    """What to measure."""
 
     host: Host
     folder: Path
@@ -49,29 +50,29 @@ class Wanted:
     load_s: float = 10.0
     iperf3_port: int | None = None
     port: int = 0
-    """Of our server, on UDP."""
+    """UDP port of our server."""
     token: bytes | None = None
-    """None: there is no server of ours."""
+    """None if there is no server of ours."""
     dense_s: float = 60.0
-    """How long probes follow each other closely, where there is one."""
+    """Duration of the dense probes, if there is a server."""
 
 
 class Watch(Protocol):
-    """Who looks on."""
+    """An observer of the measurement."""
 
     def phase(self, title: str, of_s: float | None = None) -> None:
-        """Something begins, and takes so long."""
+        """A phase of that duration begins."""
 
     def update(self, book: Book) -> None:
-        """Probes have gone on."""
+        """More probes were sent."""
 
     def note(self, text: str) -> None:
-        """The user should know."""
+        """Something that the user should know."""
 
 
 @dataclass
 class Measured:
-    """What there is."""
+    """The results."""
 
     host: Host
     files: list[Path] = field(default_factory=list)
@@ -80,7 +81,7 @@ class Measured:
 
 
 def plan(wanted: Wanted) -> list[str]:
-    """What will be sent, at most, in a line each."""
+    """Returns what will be sent at most, a line each."""
     probes = wanted.for_s * wanted.per_second
     lines = [
         f"{wanted.for_s:.0f} s of probes, {wanted.per_second:g} a second, small and full-sized in turn: "
@@ -103,7 +104,7 @@ def plan(wanted: Wanted) -> list[str]:
 
 
 def measure(wanted: Wanted, watch: Watch) -> Measured:
-    """All of it. Ctrl-C ends it, and keeps what there is.
+    """Makes all phases. Ctrl-C ends it and keeps the results so far.
 
     # Raises
     ProbeError: the host cannot be probed. OSError: the folder cannot be written.
@@ -121,7 +122,7 @@ def measure(wanted: Wanted, watch: Watch) -> Measured:
 
 
 def _prober(wanted: Wanted, host: Host, watch: Watch) -> Prober:
-    """The best that there is."""
+    """Returns the best available prober."""
     if wanted.token is not None:
         return Peer(host, wanted.port, wanted.token)
     ways: list[Callable[[], Prober]] = [
@@ -143,7 +144,7 @@ def _prober(wanted: Wanted, host: Host, watch: Watch) -> Prober:
 
 
 class _Run:
-    """The phases, one after the other."""
+    """Runs the phases one after the other."""
 
     def __init__(self, wanted: Wanted, watch: Watch, measured: Measured, prober: Prober) -> None:
         self.wanted, self.watch, self.measured, self.prober = wanted, watch, measured, prober
@@ -188,11 +189,11 @@ class _Run:
         of_s: float | None = None,
         goes_on: Callable[[float], bool] | None = None,
     ) -> None:
-        """For `of_s`, or while `goes_on`."""
+        """Probes for `of_s`, or while `goes_on`."""
         self.watch.phase(title, of_s)
         until = goes_on or (lambda elapsed_s: elapsed_s < (of_s or 0.0))
         next_save_s = time.monotonic() + SAVED_EACH_S
-        # To write many takes time, in which answers find no room.
+        # Writing many probes takes time, in which answers would overflow the socket's buffer.
         is_saved = interval_s >= SLOW_S
 
         def shown() -> None:
@@ -212,7 +213,7 @@ class _Run:
             self.watch.update(book)
 
     def _settle(self, book: Book) -> None:
-        """Asks the server which of the unanswered ones have arrived."""
+        """Asks the server which of the unanswered probes arrived."""
         if not isinstance(self.prober, Peer):
             return
         if any(each.answer is None for each in book.probes.values()):
@@ -232,7 +233,7 @@ class _Run:
                 self._write("trains.csv", trains.lines())
 
     def _probe_densely(self, peer: Peer) -> None:
-        """Only what is lost is of use: these probes fill a part of the link, and delay each other."""
+        """Probes for losses only: these probes are a load themselves and delay each other."""
         file = self.wanted.folder / "trains.csv"
         try:
             rates = trains_log.read(file).link_rates if self.wanted.dense_s > 0 else ()
@@ -276,7 +277,7 @@ class _Run:
         self.watch.note(text)
 
     def _file(self, name: str, *, is_sure: bool = True) -> Path:
-        """Where it is; among the results once it is sure that there will be one."""
+        """Returns its path; it counts as a result once its existence is certain."""
         place = self.wanted.folder / name
         if is_sure and place not in self.measured.files:
             self.measured.files.append(place)

@@ -1,4 +1,4 @@
-"""The client of `airtcp measure --serve`: probes whose fate is known each way, and trains of packets."""
+"""The client of `airtcp measure --serve`: probes with a known fate in each direction, and packet trains."""
 
 from __future__ import annotations
 
@@ -20,22 +20,23 @@ from airtcp.measure.wire import Kind, Message, message
 ANSWER_S = 0.7
 TRIES = 10
 QUIET_S = 0.5
-"""A train is over when nothing of it has come for so long and a few round trips."""
+"""A train is over after this time plus a few round trips without any of its packets."""
 MOST_TRAINS = 1000
 _BOOKED = 1 << 16
 
 
 @dataclass(frozen=True)
 class Arrivals:
-    """Of a train: index, time of sending and of arrival (None: lost) in ns, each by its sender's clock."""
+    """A train's arrivals: index, times of sending and arrival (None: lost) in ns, each by its host's
+    clock."""
 
     length: int
-    """Of the IP packets, in bytes."""
+    """Length of the IP packets, in bytes."""
     packets: tuple[tuple[int, int, int | None], ...]
 
     @property
     def took_s(self) -> float:
-        """From the first arrival to the last."""
+        """The time from the first arrival to the last."""
         came = [at_ns for _, _, at_ns in self.packets if at_ns is not None]
         return (max(came) - min(came)) / 1e9 if came else 0.0
 
@@ -45,7 +46,7 @@ class Arrivals:
 
     @property
     def spacing_ns(self) -> float | None:
-        """Mean time between arrivals, where no packet is missing between them; None if there are none."""
+        """The mean time between arrivals of adjacent packets; None if there are none."""
         pairs = pairwise(at_ns for _, _, at_ns in self.packets)
         times = [later - at for at, later in pairs if at is not None and later is not None]
         return fmean(times) if times else None
@@ -58,10 +59,8 @@ class Peer:
     has_sizes = True
 
     def __init__(self, host: Host, port: int, token: bytes) -> None:
-        """
-        # Raises
-        ProbeError: nobody answers, or not to us.
-        """
+        """# Raises
+        ProbeError: nobody answers, or not to us."""
         self.host = host
         self._to = host.at(port)
         self._socket = socket.socket(host.family, socket.SOCK_DGRAM)
@@ -72,7 +71,7 @@ class Peer:
         self._next_train = 0
         self._answers: deque[Answer] = deque(maxlen=_BOOKED)
         self._seen: dict[int, bool] = {}
-        """Probes that the server has told to have arrived, or not."""
+        """Probes that the server has reported as arrived or not."""
         self.rtt_s = ANSWER_S
         self._session = 0
         self._key = token
@@ -104,11 +103,11 @@ class Peer:
         self._socket.close()
 
     def has_arrived(self, sequence: int) -> bool | None:
-        """There; None: not known."""
+        """Returns whether it arrived at the server; None if unknown."""
         return self._seen.get(sequence)
 
     def ask_arrivals(self, tries: int = TRIES) -> None:
-        """Asks which probes of all have arrived; what is not answered stays unknown."""
+        """Asks which of all probes arrived; those without an answer stay unknown."""
         part = 8 * wire.ARRIVALS_BYTES
         for first in range(0, self._next, part):
             asked = wire.ASK.pack(first)
@@ -121,7 +120,7 @@ class Peer:
                 self._seen[first + place] = bool(byte >> place % 8 & 1)
 
     def train_there(self, count: int, ip_bytes: int) -> Arrivals:
-        """Sends one, and asks when its packets arrived.
+        """Sends a train and asks when its packets arrived.
 
         # Raises
         ProbeError: the server does not answer.
@@ -138,7 +137,7 @@ class Peer:
         return Arrivals(ip_bytes, tuple((index, at, came.get(index)) for index, at in enumerate(sent)))
 
     def train_back(self, count: int, ip_bytes: int) -> Arrivals:
-        """Has one sent.
+        """Has the server send a train.
 
         # Raises
         ProbeError: the server sends none.
@@ -153,7 +152,7 @@ class Peer:
             time.sleep(wait_s)
         if not came:
             raise ProbeError("the server sent no train")
-        # What never came was sent between its neighbours.
+        # A lost packet was sent between its neighbours.
         usual = min((at - sent for sent, at in came.values()), default=0)
         packets, latest = [], 0
         for index in range(count):
@@ -190,7 +189,7 @@ class Peer:
         return self._next_train - 1
 
     def _times(self, train: int, count: int) -> dict[int, int]:
-        """Of each packet that the server has, once no more come."""
+        """Returns the arrival time of each packet at the server, once no more arrive."""
         known, last_change_s, total = -1, time.monotonic(), 0
         patience_s = QUIET_S + 2 * self.rtt_s
         while time.monotonic() - last_change_s < patience_s and known < count:
@@ -214,7 +213,7 @@ class Peer:
         return total, dict(wire.ARRIVAL.iter_unpack(whole))
 
     def _collect(self, train: int, count: int, came: dict[int, tuple[int, int]]) -> float:
-        """Packets of the train until no more come. Answers how long to wait before it is asked for again."""
+        """Collects the train's packets until no more arrive. Returns how long to wait before asking again."""
         until_s = time.monotonic() + ANSWER_S + 4 * self.rtt_s
         while time.monotonic() < until_s and len(came) < count:
             self._poll.poll(50)
@@ -234,7 +233,7 @@ class Peer:
     def _ask(
         self, kind: Kind, body: bytes, wanted: Kind, begins: bytes, tries: int, length: int = 0
     ) -> Message | None:
-        """The answer whose body begins so; asks again where none comes. None: no answer."""
+        """Returns the answer whose body begins with `begins`; asks again if none comes. None: no answer."""
         for _ in range(tries):
             self._send(kind, body, length)
             until_s = time.monotonic() + ANSWER_S + 2 * min(self.rtt_s, 2.0)
@@ -249,7 +248,7 @@ class Peer:
         return None
 
     def _take(self, packet: tuple[bytes, int, tuple[object, ...]]) -> Message | None:
-        """A message of the server's; an answer to a probe is booked, and nothing else is done with it."""
+        """Returns a message from the server; an answer to a probe is recorded instead."""
         data, received_ns, source = packet
         if str(source[0]).partition("%")[0] != self.host.address.partition("%")[0]:
             return None
@@ -287,7 +286,7 @@ class Peer:
         return True
 
     def _send_all(self, data: bytes) -> None:
-        """Waits where the device has no room."""
+        """Waits while the device has no room."""
         for _ in range(1000):
             try:
                 self._socket.sendto(data, self._to)

@@ -1,4 +1,4 @@
-"""Where this system lets only its `ping` send ICMP: two of them, for small and for full packets."""
+"""Probes with two processes of `ping`, for small and for full packets, if only that program may send ICMP."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from airtcp.measure.prober import Answer, ProbeError
 from airtcp.measure.sockets import Host
 
 LEAST_INTERVAL_S = 0.2
-"""Without root, older ones refuse to send oftener."""
+"""Older versions refuse shorter intervals without root."""
 LATE = 3
-"""An answer may come after those of so many later packets."""
+"""An answer may arrive after those of this many later packets."""
 _LONGEST_LINE = 4096
 
 
 @dataclass
 class _Ping:
-    """One process. It sends by itself; which packets it has sent, its answers tell."""
+    """One process. It sends on its own clock; its answers show which packets it has sent."""
 
     process: subprocess.Popen[bytes]
     rest: bytes = b""
     answers: dict[int, int] = field(default_factory=dict)
-    """Round trip in ns, by ping's own number; of packets that are not handed out yet."""
+    """RTT in ns by ping's own number, of packets not yet returned."""
     latest: int = 0
-    """The greatest number that was answered."""
+    """The highest number answered."""
     next: int = 1
 
     def read(self) -> None:
@@ -49,7 +49,7 @@ class _Ping:
 
 
 class PingProgram:
-    """Its own clock sends: a packet counts as sent once a few later ones are answered."""
+    """`ping` decides when to send: a packet counts as sent once a few later ones are answered."""
 
     has_sizes = True
 

@@ -1,4 +1,4 @@
-"""What sends probes and receives their answers, by whatever means."""
+"""The interface of everything that sends probes and receives their answers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from airtcp.measure.sockets import Host
 
 
 class Answer(NamedTuple):
-    """To one probe. Times in ns; the delays of either way are by two clocks, or None."""
+    """An answer to one probe. Times are in ns; one-way delays are between two clocks, or None."""
 
     sequence: int
     rtt_ns: int
@@ -18,26 +18,27 @@ class Answer(NamedTuple):
 
 
 class Prober(Protocol):
-    """One way to probe a host. Sequence numbers begin at 0 and are the prober's own."""
+    """A way to probe a host. Sequence numbers begin at 0 and are the prober's own."""
 
     name: str
-    """In a word, as logs have it, e.g. `icmp`."""
+    """One word for the logs, e.g. `icmp`."""
     host: Host
     has_sizes: bool
-    """Can it send packets of any length?"""
+    """Whether it can send packets of any length."""
 
     def fileno(self) -> int:
-        """To wait at."""
+        """Returns the descriptor to wait on."""
 
     def send(self, ip_bytes: int) -> int | None:
-        """Sends a packet so long; answers its sequence number, None where it did not leave this host."""
+        """Sends a packet of that length; returns its sequence number, or None if it did not leave this
+        host."""
 
     def answers(self) -> Iterator[Answer]:
-        """What has come since."""
+        """Yields the answers since the last call."""
 
     def close(self) -> None:
-        """Sends no more."""
+        """Stops sending."""
 
 
 class ProbeError(Exception):
-    """The host cannot be probed so: says why."""
+    """The host cannot be probed this way: says why."""

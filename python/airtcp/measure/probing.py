@@ -1,4 +1,4 @@
-"""Sends probes evenly and books what comes back."""
+"""Sends probes evenly and records the answers."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from airtcp.measure.prober import Prober
 from airtcp.measure.sockets import device_mtu
 
 LATE_S = 2.0
-"""So long, at most, answers are waited for after the last probe; and four round trips at least."""
+"""Longest wait for answers after the last probe, but at least four round trips."""
 TRIES = 6
 LARGEST = 9000
-"""Larger packets are of no real path, but of a loopback."""
+"""No real path takes larger packets, only a loopback."""
 SMALLEST = {4: 576, 6: 1280}
-"""Path MTU that every path has to have, or nearly."""
+"""A path MTU that practically every path has."""
 
 
 def probe(
@@ -27,7 +27,8 @@ def probe(
     goes_on: Callable[[float], bool],
     shown: Callable[[], None],
 ) -> None:
-    """Packets of these sizes in turn, one each `interval_s`, while `goes_on`, which is told for how long."""
+    """Sends packets of these sizes in turn, one each `interval_s`, while `goes_on`, which gets the elapsed
+    time."""
     began_s = next_s = time.monotonic()
     turn = 0
     while goes_on(time.monotonic() - began_s):
@@ -39,14 +40,14 @@ def probe(
             if sequence is not None:
                 book.sent(sequence, sent_ns, ip_bytes)
             next_s += interval_s
-            # After a long pause (a laptop's lid) nothing is made up for.
+            # After a long pause (a closed laptop) missed probes are not made up for.
             next_s = max(next_s, time.monotonic() - interval_s)
         listen(prober, book, max(0.0, min(next_s - time.monotonic(), 0.1)))
         shown()
 
 
 def await_late(prober: Prober, book: Book) -> None:
-    """Answers that are still under way."""
+    """Waits for answers in flight."""
     longest_s = max((p.answer.rtt_ns / 1e9 for p in book.probes.values() if p.answer), default=0.5)
     until_s = time.monotonic() + min(max(0.3, 4 * longest_s), LATE_S)
     while time.monotonic() < until_s and any(p.answer is None for p in list(book.probes.values())[-100:]):
@@ -54,7 +55,7 @@ def await_late(prober: Prober, book: Book) -> None:
 
 
 def listen(prober: Prober, book: Book, wait_s: float) -> None:
-    """Books what comes within that time."""
+    """Records the answers that arrive within that time."""
     if wait_s > 0:
         select.select([prober], [], [], wait_s)
     for answer in prober.answers():
@@ -62,9 +63,10 @@ def listen(prober: Prober, book: Book, wait_s: float) -> None:
 
 
 def path_mtu(prober: Prober, patience_s: float) -> int | None:
-    """The longest packet that is answered, by probes that may not be cut up: no router needs to say anything.
+    """Returns the longest packet that is answered, by probes that may not be fragmented; it needs no ICMP
+    from routers.
 
-    None: not even small ones are answered.
+    None: not even small packets are answered.
     """
 
     def passes(ip_bytes: int) -> bool:
@@ -72,7 +74,7 @@ def path_mtu(prober: Prober, patience_s: float) -> int | None:
         for _ in range(TRIES):
             sequence = prober.send(ip_bytes)
             if sequence is None:
-                # The kernel knows better: it is longer than the path's MTU.
+                # The kernel knows that it exceeds the path's MTU.
                 continue
             book.sent(sequence, time.time_ns(), ip_bytes)
             until_s = time.monotonic() + patience_s

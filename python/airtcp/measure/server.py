@@ -1,7 +1,7 @@
-"""`airtcp measure --serve`: answers who knows the token, within limits.
+"""`airtcp measure --serve`: answers those who know the token, within limits.
 
-One thread, one socket. What is kept for a client is bounded (256 KiB), and so is the number of clients;
-nobody is sent more than the limit, nor anything before the address has proved to be theirs.
+It has one thread and one socket. The state per client is bounded (256 KiB), and so is the number of clients;
+nobody is sent more than the limit, nor anything before their address is verified.
 """
 
 from __future__ import annotations
@@ -26,22 +26,22 @@ Address = tuple[object, ...]
 MOST_SESSIONS = 32
 MOST_OF_AN_ADDRESS = 4
 SILENT_S = 60.0
-"""After so long without a message a session is forgotten."""
+"""A session without messages for this long is forgotten."""
 COOKIE_S = 10
-"""A cookie holds for one to two of these."""
+"""A cookie is valid for one to two of these."""
 BURST_S = 1.0
-"""Of the limit, what may be sent at once; at least a train."""
+"""Seconds' worth of the limit that may be sent at once; at least a train."""
 GREETINGS_A_SECOND = 50
-"""HELLOs and OPENs that are answered."""
+"""Limit on the HELLOs and OPENs answered."""
 AT_ONCE = 32
-"""Packets of trains between two looks at what has come in."""
+"""Train packets sent before incoming messages are read again."""
 LONGEST_IN_A_TRAIN = 9000
 _KEPT_TRAINS = 2
 
 
 @dataclass
 class Bucket:
-    """Tokens of a rate, with room for a burst."""
+    """A token bucket with a rate and a burst."""
 
     rate: float
     room: float
@@ -57,66 +57,66 @@ class Bucket:
         return True
 
     def wait_s(self, amount: float) -> float:
-        """Until there is so much."""
+        """Returns the time until `amount` is available."""
         return max(0.0, (min(amount, self.room) - self.left) / self.rate)
 
 
 @dataclass
 class Session:
-    """What is kept for a client."""
+    """The state of a client."""
 
     number: int
     key: bytes
     address: Address
     nonce: bytes
     opened: bytes
-    """The answer to OPEN, for when that comes again."""
+    """The answer to OPEN, in case that is repeated."""
     bucket: Bucket
     heard_s: float
     arrived: bytearray = field(default_factory=bytearray)
-    """A bit a sequence number; as long as the greatest."""
+    """One bit per sequence number, up to the highest."""
     trains: OrderedDict[int, dict[int, int]] = field(default_factory=OrderedDict)
-    """Of the last trains: when each packet came."""
+    """When each packet of the last trains arrived."""
     sent_trains: int = -1
-    """The last one that was asked for."""
+    """The latest one requested."""
 
 
 class Received(NamedTuple):
-    """When a message came, by the clock and by one that nobody sets."""
+    """When a message arrived, by the wall clock and by the monotonic one."""
 
     received_ns: int
     now_s: float
 
 
 class Server:
-    """Answers datagrams. The clock is the caller's, so that tests need none."""
+    """Answers datagrams. The caller supplies the time, so tests need no clock."""
 
     def __init__(self, token: bytes, send: Callable[[bytes, Address], bool], limit_bps: float) -> None:
-        """`send` says False where there is no room for a packet yet."""
+        """`send` returns False if there is no room for a packet yet."""
         self.token = token
         self.send = send
         self.limit = limit_bps / 8
         self.sessions: dict[int, Session] = {}
         self.outgoing: deque[tuple[Session, int, int, int, int]] = deque(maxlen=MOST_SESSIONS)
-        """Trains under way: session, train, next index, count, length."""
+        """Trains in progress: session, train, next index, count, length."""
         self.counts = {"answered": 0, "dropped": 0}
         self._secret = os.urandom(32)
         self._greetings = Bucket(GREETINGS_A_SECOND, GREETINGS_A_SECOND, GREETINGS_A_SECOND, 0.0)
         self._machine = clock.machine()
 
     def handle(self, data: bytes, source: Address, received_ns: int, now_s: float) -> None:
-        """A datagram. What is not genuine, or too much, is dropped without a word."""
+        """Handles a datagram. What is forged or too much is dropped silently."""
         found = wire.parse(data)
         done = found is not None and self._handle(found, source, received_ns, now_s)
         self.counts["answered" if done else "dropped"] += 1
 
     def tick(self, now_s: float) -> None:
-        """Forgets who has fallen silent."""
+        """Forgets silent clients."""
         for session in [each for each in self.sessions.values() if now_s - each.heard_s > SILENT_S]:
             del self.sessions[session.number]
 
     def send_trains(self) -> None:
-        """Some packets of the trains that are under way."""
+        """Sends some packets of the trains in progress."""
         for _ in range(min(AT_ONCE, sum(count - index for _, _, index, count, _ in self.outgoing))):
             session, train, index, count, length = self.outgoing.popleft()
             body = wire.TRAIN.pack(train, index, time.time_ns())
@@ -270,16 +270,16 @@ def _set(bits: bytearray, place: int) -> None:
 
 
 def open_socket(listen: str, port: int) -> socket.socket:
-    """Bound there.
+    """Binds a socket.
 
     # Raises
-    OSError: it is not this host's, or taken.
+    OSError: the address is not this host's, or is in use.
     """
     family, _, _, _, place = socket.getaddrinfo(listen, port, type=socket.SOCK_DGRAM)[0]
     opened = socket.socket(family, socket.SOCK_DGRAM)
     try:
         if family == socket.AF_INET6:
-            # IPv4 clients, too, where it listens on all addresses.
+            # Accept IPv4 clients too if it listens on all addresses.
             opened.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
         opened.bind(place)
         prepare(opened)
@@ -290,7 +290,7 @@ def open_socket(listen: str, port: int) -> socket.socket:
 
 
 def serve(opened: socket.socket, token: bytes, limit_bps: float) -> Iterator[Server]:
-    """Answers until it is no longer asked to go on; hands itself out about once a second."""
+    """Answers until the caller stops iterating; yields the server about once a second."""
 
     def send(data: bytes, to: Address) -> bool:
         try:
@@ -298,7 +298,7 @@ def serve(opened: socket.socket, token: bytes, limit_bps: float) -> Iterator[Ser
         except BlockingIOError:
             return False
         except OSError:
-            # What cannot be sent is as good as lost.
+            # What cannot be sent counts as lost.
             return True
         return True
 

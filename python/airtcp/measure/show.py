@@ -1,4 +1,4 @@
-"""What a measurement shows while it goes on: a table that lives, or a line a phase where nobody watches."""
+"""Shows a measurement's progress: a live table, or without a terminal a line per phase."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from airtcp.measure.book import Book, Row, row
 
 EACH_S = 0.25
 MOST_SHOWN = 12_000
-"""Of the latest probes: ten minutes of slow ones."""
+"""Latest probes shown: ten minutes of slow ones."""
 PATIENCE = 20
-"""Times what it takes to show, it is left as it is at least."""
+"""The display rests for at least this multiple of the time that it took to draw."""
 SETTLED_NS = 2_000_000_000
-"""What has had no answer for so long counts as lost."""
+"""A probe unanswered for this long counts as lost."""
 
 
 class LiveTable:
-    """A row a size."""
+    """A live table with a row per size."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
@@ -64,7 +64,7 @@ class LiveTable:
 
 
 def table(book: Book, settled_ns: int) -> Table:
-    """Of what is known by now."""
+    """Returns the table of what is known so far."""
     made = Table(box=None, pad_edge=False)
     for heading in ("packet", "sent", "lost", "there", "back", "rtt min", "median", "p95 [ms]"):
         made.add_column(heading, justify="right")
@@ -78,7 +78,7 @@ def table(book: Book, settled_ns: int) -> Table:
 
 
 def cells(found: Row) -> list[str]:
-    """As the table has them."""
+    """Returns the row's cells."""
     share = f"{found.lost / found.sent:.1%}"
     ways = (str(found.lost_there), str(found.lost_back)) if found.lost_there or found.lost_back else ("", "")
     times = ["–" if math.isnan(ms) else f"{ms:.1f}" for ms in (found.least_ms, found.middle_ms, found.p95_ms)]

@@ -1,4 +1,4 @@
-"""What probes need of sockets, and the standard library does not name."""
+"""Socket options that probes need and the standard library does not name."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _TIMESPEC = struct.Struct("@ll")
 _ROOM_BYTES = 4 << 20
 LONGEST = 65535
 SMALL_PAYLOAD = 56
-"""Of a probe, behind the headers of UDP or ICMP: as much as a ping has."""
+"""Payload of a probe after the UDP or ICMP header: the same as a ping's."""
 TRANSPORT_BYTES = 8
-"""Headers of UDP and of ICMP echo alike."""
+"""Length of the UDP header and of the ICMP echo header."""
 
 
 @dataclass(frozen=True)
 class Host:
-    """Where probes go."""
+    """The destination of probes."""
 
     name: str
     family: socket.AddressFamily
@@ -35,18 +35,18 @@ class Host:
 
     @property
     def header_bytes(self) -> int:
-        """Of IP and UDP or ICMP."""
+        """Length of the headers of IP and UDP or ICMP."""
         return (40 if self.family == socket.AF_INET6 else 20) + TRANSPORT_BYTES
 
     def at(self, port: int) -> tuple[str, int] | tuple[str, int, int, int]:
-        """As sockets take it."""
+        """Returns the address as sockets take it."""
         if self.family == socket.AF_INET6:
             return (self.address, port, 0, self.scope)
         return (self.address, port)
 
 
 def resolve(name: str) -> Host:
-    """The first address that this host has a way to.
+    """Returns the first address to which this host has a route.
 
     # Raises
     OSError, UnicodeError: there is none.
@@ -63,7 +63,7 @@ def resolve(name: str) -> Host:
 
 
 def device_mtu(host: Host) -> int | None:
-    """The path MTU as far as the kernel knows it: at first the interface's. None: there is no way."""
+    """Returns the path MTU as the kernel knows it, initially the interface's. None: there is no route."""
     try:
         with socket.socket(host.family, socket.SOCK_DGRAM) as probe:
             probe.connect(host.at(9))
@@ -77,14 +77,14 @@ def device_mtu(host: Host) -> int | None:
 
 
 def prepare(sock: socket.socket) -> None:
-    """Non-blocking, with dates from the kernel, room for a burst, and no fragments."""
+    """Sets up non-blocking mode, kernel timestamps, room for a burst, and no fragmentation."""
     sock.setblocking(False)
     for option in (socket.SO_RCVBUF, socket.SO_SNDBUF):
         sock.setsockopt(socket.SOL_SOCKET, option, _ROOM_BYTES)
     if sys.platform != "linux":
         return
     for option in (_SO_RCVBUFFORCE, _SO_SNDBUFFORCE):
-        # As root, more than net.core.rmem_max: what finds no room here would look lost on the path.
+        # As root, exceed net.core.rmem_max: packets dropped here would look lost on the path.
         with suppress(PermissionError):
             sock.setsockopt(socket.SOL_SOCKET, option, _ROOM_BYTES)
     sock.setsockopt(socket.SOL_SOCKET, _SO_TIMESTAMPNS, 1)
@@ -95,13 +95,13 @@ def prepare(sock: socket.socket) -> None:
 
 
 def receive(sock: socket.socket) -> tuple[bytes, int, tuple[object, ...]] | None:
-    """A packet, when it came in ns since 1970, and from where. None: there is none."""
+    """Returns a packet, its arrival in ns since 1970, and its source. None: there is none."""
     try:
         data, ancillary, _, source = sock.recvmsg(LONGEST, 64)
     except (BlockingIOError, InterruptedError):
         return None
     except OSError:
-        # What an ICMP message says of an earlier packet: that one's fate tells as much.
+        # An ICMP message about an earlier packet, whose fate says as much.
         return None
     for level, kind, content in ancillary:
         if level == socket.SOL_SOCKET and kind == _SO_TIMESTAMPNS and len(content) == _TIMESPEC.size:

@@ -1,4 +1,4 @@
-"""Where no ICMP can be sent: how long a TCP handshake takes, or its refusal. Small packets alone."""
+"""Probes with TCP handshakes or their refusal if ICMP is unavailable. All packets are small."""
 
 from __future__ import annotations
 
@@ -14,27 +14,25 @@ from airtcp.measure.sockets import Host
 
 PORTS = (443, 80, 22)
 RESENT_AFTER_NS = 950_000_000
-"""A SYN is sent again after a second (RFC 6298 §2.1): what took so long was lost at first."""
+"""A SYN is resent after a second (RFC 6298 §2.1): after such a time the first one was lost."""
 _LONGEST_OPEN_NS = 3_000_000_000
 _RESET = struct.pack("ii", 1, 0)
 """SO_LINGER: close with a reset, and leave nothing in TIME-WAIT."""
 
 
 class TcpProbe:
-    """A connection a probe."""
+    """Opens a connection per probe."""
 
     has_sizes = False
 
     def __init__(self, host: Host) -> None:
-        """
-        # Raises
-        ProbeError: no port answers.
-        """
+        """# Raises
+        ProbeError: no port answers."""
         self.host = host
         self.name = "tcp"
         self._next = 0
         self._open: dict[int, tuple[int, int, socket.socket]] = {}
-        """By file: sequence, time of sending, socket."""
+        """By file descriptor: sequence, time of sending, socket."""
         self._poll = select.epoll()
         self._port = next((port for port in PORTS if self._responds(port)), None)
         if self._port is None:

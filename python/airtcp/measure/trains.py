@@ -1,4 +1,5 @@
-"""Trains of full packets, back to back: the slowest link's spacing of them tells its rate, and its queue."""
+"""Sends back-to-back trains of full packets: their spacing after the slowest link shows its rate and its
+queue."""
 
 from __future__ import annotations
 
@@ -14,36 +15,37 @@ from airtcp.measure.prober import ProbeError
 from airtcp.measure.wire import MOST_IN_A_TRAIN
 
 FIRST = 16
-"""Packets of the first train; the next ones are longer until one takes long enough."""
+"""Packets of the first train; later ones are longer until one takes long enough."""
 LONG_ENOUGH_S = 0.15
-"""A train that takes so long outweighs what a busy host adds to single packets."""
+"""A train of this duration outweighs the delays that a busy host adds to single packets."""
 MANY = 8
-"""Trains in each direction, of the final length, if they agree."""
+"""Trains of the final length in each direction, if they agree."""
 MOST = 48
-"""If they do not: a delay that varies spreads one train and crowds the next."""
+"""Trains if they do not agree: a varying delay stretches one train and compresses the next."""
 AGREE = 0.01
-"""Standard error of the mean spacing, as a share of it, at which no more trains are needed."""
+"""Relative standard error of the mean spacing at which the trains agree."""
 PAUSE_S = 0.15
 MOST_BYTES = 12 << 20
-"""Each way, in all."""
+"""Limit for each direction, in bytes."""
 
 
 @dataclass
 class Trains:
-    """What was sent in each direction."""
+    """The trains of each direction."""
 
     there: list[Arrivals] = field(default_factory=list)
     back: list[Arrivals] = field(default_factory=list)
 
     def lines(self) -> Iterator[str]:
-        """The log that `fit` reads. Times are since the train's first packet was sent, by two clocks."""
+        """Yields the log that `fit` reads. Times count from when the train's first packet was sent, on two
+        clocks."""
         yield MARK
         yield COLUMNS
         for way, trains in (("there", self.there), ("back", self.back)):
             for number, train in enumerate(trains):
                 began_ns = min(sent_ns for _, sent_ns, _ in train.packets)
                 came = [at_ns - sent_ns for _, sent_ns, at_ns in train.packets if at_ns is not None]
-                # The clocks may differ by years: the quickest packet takes no time.
+                # The clocks may differ by years: the fastest packet is given no delay.
                 least_ns = min(came, default=0)
                 for index, sent_ns, at_ns in train.packets:
                     arrived = "" if at_ns is None else f"{(at_ns - least_ns - began_ns) / 1e3:.1f}"
@@ -52,7 +54,7 @@ class Trains:
 
 
 def send_trains(peer: Peer, ip_bytes: int, trains: Trains, shown: Callable[[str], None]) -> None:
-    """Both ways, in turn, as long as the server answers.
+    """Sends trains both ways in turn, as long as the server answers.
 
     # Raises
     ProbeError: it has fallen silent.
@@ -78,7 +80,7 @@ def send_trains(peer: Peer, ip_bytes: int, trains: Trains, shown: Callable[[str]
             if train.took_s >= LONG_ENOUGH_S or counts[place] == MOST_IN_A_TRAIN:
                 finals[place] += 1
             elif train.came * 2 < counts[place]:
-                # The queue holds no more: a longer one would fare no better.
+                # The queue is full: a longer train would fare no better.
                 finals[place] += 1
             else:
                 counts[place] = min(2 * counts[place], MOST_IN_A_TRAIN)
@@ -86,9 +88,9 @@ def send_trains(peer: Peer, ip_bytes: int, trains: Trains, shown: Callable[[str]
 
 
 def _agree(trains: Sequence[Arrivals]) -> bool:
-    """Is the mean of their spacings known well?"""
+    """Returns whether the mean of their spacings is precise enough."""
     spacings = [spacing for train in trains if (spacing := train.spacing_ns) is not None]
     if len(spacings) < MANY:
-        # Trains of which no two neighbours arrive tell no spacing, however many follow.
+        # Trains without adjacent arrivals show no spacing, however many follow.
         return True
     return stdev(spacings) <= AGREE * fmean(spacings) * sqrt(len(spacings))

@@ -33,23 +33,23 @@ from enum import IntEnum
 CODE_BYTES = 12
 NONCE_BYTES = COOKIE_BYTES = MACHINE_BYTES = 16
 HELLO_BYTES = 128
-"""Of a HELLO in all: its answer is no longer."""
+"""Length of a HELLO; its answer is no longer."""
 MOST_SEQUENCES = 1 << 18
-"""Of a session: at 20 a second, 3½ hours."""
+"""Limit per session: 3½ hours at 20 a second."""
 ARRIVALS_BYTES = 1000
-"""Of bits in one message."""
+"""Length of the bit field in one message."""
 TIMES_AT_ONCE = 100
 MOST_IN_A_TRAIN = 1024
 LEAST_TOKEN = 12
-"""Characters: fewer could be guessed."""
+"""In characters: a shorter token could be guessed."""
 UNKNOWN_ERROR = 0xFFFFFFFF
 
 HEAD = struct.Struct("!BI")
 HELLO = struct.Struct(f"!{NONCE_BYTES}s")
 COOKIE = struct.Struct(f"!{NONCE_BYTES}s{COOKIE_BYTES}s")
 OPENED = struct.Struct(f"!{NONCE_BYTES}s{NONCE_BYTES}s{MACHINE_BYTES}sIQ")
-"""The client's nonce, the server's, a digest that only one machine has, the clock's error in µs, and what a
-client is sent at most, in bit/s."""
+"""The client's nonce, the server's nonce, a digest unique to the machine, the clock's error in µs, and the
+limit on what a client is sent, in bit/s."""
 PROBE = struct.Struct("!IQ")
 ECHO = struct.Struct("!IQQQQ")
 ASK = struct.Struct("!I")
@@ -63,7 +63,7 @@ REFUSED = struct.Struct(f"!{NONCE_BYTES}s")
 
 
 class Kind(IntEnum):
-    """Of a message."""
+    """The kind of a message."""
 
     HELLO = 1
     COOKIE = 2
@@ -103,29 +103,29 @@ _LEAST_BODY = {
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One that is genuine as far as its form goes; `is_genuine` asks for the rest."""
+    """A well-formed message; `is_genuine` verifies its code."""
 
     kind: Kind
     session: int
     body: bytes
-    """Padding included."""
+    """Includes the padding."""
     signed: bytes
     code: bytes
 
     def is_genuine(self, key: bytes) -> bool:
-        """Was it made by who knows the key, for nothing was changed?"""
+        """Returns whether it was made by a holder of the key and is unchanged."""
         return hmac.compare_digest(self.code, _code(key, self.signed))
 
 
 def message(kind: Kind, session: int, key: bytes, body: bytes = b"", length: int = 0) -> bytes:
-    """As it goes on the wire, padded to `length` bytes where that is more than it needs."""
+    """Returns the message as sent, padded to at least `length` bytes."""
     signed = HEAD.pack(kind, session) + body
     signed = signed.ljust(max(0, length - CODE_BYTES), b"\0")
     return signed + _code(key, signed)
 
 
 def parse(data: bytes) -> Message | None:
-    """None: too short, or of no kind that there is."""
+    """Returns None if it is too short or of an unknown kind."""
     signed, code = data[:-CODE_BYTES], data[-CODE_BYTES:]
     if len(signed) < HEAD.size:
         return None
@@ -139,7 +139,7 @@ def parse(data: bytes) -> Message | None:
 
 
 def session_key(token: bytes, nonce: bytes, server_nonce: bytes) -> bytes:
-    """Of one session: what was recorded of another one is worth nothing."""
+    """Returns the key of one session, for which messages recorded in another are invalid."""
     return hmac.digest(token, b"session" + nonce + server_nonce, hashlib.sha256)
 
 

@@ -9,14 +9,14 @@ CURE = "the playground is not built here: run `make play` in the checkout, or in
 
 
 class NotBuiltError(Exception):
-    """The page is not there, and what to do about it."""
+    """The page does not exist; the text says how to build it."""
 
     def __init__(self) -> None:
         super().__init__(CURE)
 
 
 def page() -> Path:
-    """Where the page is. Raises NotBuiltError."""
+    """Returns the path of the page. Raises NotBuiltError."""
     if not PAGE.is_file():
         raise NotBuiltError
     return PAGE

@@ -1,4 +1,4 @@
-"""What questions find: data frames, files, and the way to what shows them."""
+"""The results of questions: data frames, files, and the way to the modules that show them."""
 
 from airtcp.results.document import Results, results, results_schema, schema_of, to_json
 

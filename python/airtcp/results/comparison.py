@@ -1,4 +1,4 @@
-"""What a comparison has found."""
+"""The results of a comparison."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Comparison(Shown):
 
     @property
     def headline(self) -> str:
-        """Name and description, how much is run, and where, if that is no simulator."""
+        """Name and description, the number of runs, and where they ran if not in the simulator."""
         where = f", on Linux {self.host.kernel}" if self.host else ""
         return headline(self.scenario) + where
 
@@ -95,7 +95,7 @@ class Comparison(Shown):
 
     @property
     def first_series(self) -> dict[str, Series]:
-        """Of each scheme, the time series of its first seed."""
+        """The time series of each scheme's first seed."""
         first = self.scenario.seed
         return {scheme: series for (scheme, seed), series in self.all_series.items() if seed == first}
 
@@ -157,7 +157,7 @@ class Comparison(Shown):
 
     @property
     def main_figure(self) -> str:
-        """The name of the figure of what the schemes are judged by."""
+        """The name of the figure of the objective."""
         return "completion" if objective(self.runs) is COMPLETION else "goodput"
 
     def results(self, command: str | None = None) -> Results:
@@ -184,13 +184,13 @@ class Comparison(Shown):
 
     @property
     def notes(self) -> list[str]:
-        """What is to be said below the table: the verdict, and what is missing."""
+        """Text below the table: the verdict, and what is missing."""
         said = [self.verdict.text] if self.verdict else []
         return [*said, *left_out_notes(self.left_out), *self.remarks]
 
     @property
     def remarks(self) -> list[str]:
-        """Where it was stopped, where the host did not do quite the same, and what failed."""
+        """Where it was interrupted, how the host differed, and what failed."""
         said = []
         if self.interrupted:
             total = len(self.scenario.schemes) * self.scenario.seeds
@@ -207,7 +207,7 @@ class Comparison(Shown):
 
 @dataclass(frozen=True)
 class Finished:
-    """A run that has come to its end."""
+    """A finished run."""
 
     run: Run
     series: Series | None
@@ -221,7 +221,7 @@ def collected(
     host: Host | None = None,
     left_out: tuple[LeftOut, ...] = (),
 ) -> Comparison:
-    """The comparison that they make, in whatever order they have ended."""
+    """Returns the comparison made of these runs, in whatever order they ended."""
     order = {scheme: place for place, scheme in enumerate(scenario.schemes)}
     ordered = sorted(finished, key=lambda each: (order[each.run["scheme"]], each.run["seed"]))
     return Comparison(

@@ -1,4 +1,4 @@
-"""The content of results.json, and its JSON Schema, which is read off the types and so cannot fall behind."""
+"""The contents of results.json, and its JSON Schema, which is derived from the types and so stays current."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Results(TypedDict):
 
 
 def results(found: Comparison, command: str | None) -> Results:
-    """`command` is the one that repeats the comparison; None if it was made in Python."""
+    """`command` repeats the comparison; None if it was made in Python."""
     return {
         "format": 1,
         "airtcp": version(),
@@ -77,12 +77,12 @@ def results_schema() -> dict[str, Any]:
 
 
 def schema_of(kind: Any) -> dict[str, Any]:
-    """The JSON Schema of a typed dictionary or data class, as `to_json` writes it."""
+    """Returns the JSON Schema of a typed dictionary or data class, as `to_json` writes it."""
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **_schema(kind)}
 
 
 def plain(value: Any) -> Any:
-    """What JSON can say: no NaN, no data classes."""
+    """Returns plain JSON values: no NaN, no data classes."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if is_dataclass(value) and not isinstance(value, type):
@@ -125,7 +125,7 @@ def _schema(kind: Any) -> dict[str, Any]:
 
 
 def _array(origin: Any, arguments: tuple[Any, ...]) -> dict[str, Any]:
-    """A tuple of no fixed length is written `tuple[X, ...]`."""
+    """A tuple of variable length is written `tuple[X, ...]`."""
     if origin is list or arguments[-1] is Ellipsis:
         return {"type": "array", "items": _schema(arguments[0])}
     return {"type": "array", "prefixItems": [_schema(each) for each in arguments], "items": False}

@@ -1,4 +1,4 @@
-"""Results as data frames, whose columns are the same however few rows there are."""
+"""Results as data frames, with the same columns however few rows there are."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _TYPES: dict[Any, Any] = {bool: pl.Boolean, int: pl.Int64, float: pl.Float64, st
 
 
 def summary_frame(summaries: Sequence[SchemeSummary], best: Sequence[str]) -> pl.DataFrame:
-    """A row a scheme; the bounds of the intervals are null where a single seed has none."""
+    """Returns a row per scheme; the bounds of the intervals are null with a single seed."""
     rows = [
         {
             "scheme": row.scheme,
@@ -53,7 +53,7 @@ def _interval(name: str, unit: str, value: Estimate | None) -> dict[str, float |
 
 
 def ratio_frame(pairs: Sequence[Pair]) -> pl.DataFrame:
-    """A row for each scheme that has run both in the simulator and on the kernel."""
+    """Returns a row per scheme that ran both in the simulator and on the kernel."""
     rows = [
         {
             "scheme": pair.scheme,
@@ -79,22 +79,22 @@ _OF_EACH = ("retransmitted", "timeouts", "rtt_p50_ms", "rtt_p95_ms")
 
 
 def flows_frame(runs: Sequence[Run]) -> pl.DataFrame:
-    """A row for each flow of each run. `scheme` is the one compared, `flow_scheme` the flow's own."""
+    """Returns a row per flow and run. `scheme` is the one compared, `flow_scheme` the flow's own."""
     return _records("flow", Flow, ((run, run["flows"]) for run in runs))
 
 
 def links_frame(runs: Sequence[Run]) -> pl.DataFrame:
-    """A row for each direction of each link of each run."""
+    """Returns a row per link, direction and run."""
     return _records("link", Link, ((run, run["links"]) for run in runs))
 
 
 def circuits_frame(runs: Sequence[Run]) -> pl.DataFrame:
-    """A row for each TCP circuit of each run."""
+    """Returns a row per TCP circuit and run."""
     return _records("circuit", Circuit, ((run, run["circuits"]) for run in runs))
 
 
 def stacked(all_series: Mapping[tuple[str, int], Series], part: str) -> pl.DataFrame:
-    """One part of the time series of several runs, with columns for scheme and seed."""
+    """Returns one part of several runs' time series, with columns for scheme and seed."""
     frames: list[pl.DataFrame] = [
         getattr(series, part).select(
             pl.lit(scheme).alias("scheme"), pl.lit(seed, pl.Int64).alias("seed"), pl.all()
@@ -105,7 +105,7 @@ def stacked(all_series: Mapping[tuple[str, int], Series], part: str) -> pl.DataF
 
 
 def write_frames(frames: Mapping[str, pl.DataFrame], directory: Path) -> list[Path]:
-    """A Parquet file each."""
+    """Writes a Parquet file each."""
     paths = [directory / f"{name}.parquet" for name in frames]
     for path, frame in zip(paths, frames.values(), strict=True):
         frame.write_parquet(path)
@@ -115,7 +115,7 @@ def write_frames(frames: Mapping[str, pl.DataFrame], directory: Path) -> list[Pa
 def _records(
     what: str, kind: type[Any], runs: Iterable[tuple[Run, Sequence[Flow | Link | Circuit]]]
 ) -> pl.DataFrame:
-    """The records as rows. A column that the run has, too, is called after its owner."""
+    """Returns the records as rows. A column that the run has too is prefixed with its owner."""
     names = {
         field: f"{what}_{field}" if field in ("name", "index", "scheme") else field
         for field in get_type_hints(kind)

@@ -1,4 +1,4 @@
-"""One scheme, one seed, in detail."""
+"""The results of one scheme with one seed, in detail."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class RunResult(Shown):
     run: Run
     """The run as the engine recorded it: `airtcp.records.Run`."""
     time_series: Series | None
-    """None if it was to leave none."""
+    """Its time series; None if it recorded none."""
     fitted: tuple[Assumption, ...] | None = None
     """Assumptions, if the scenario was fitted to measurements; None if unknown."""
     host: Host | None = None
@@ -46,22 +46,22 @@ class RunResult(Shown):
 
     @property
     def goodput_bps(self) -> float:
-        """Of all measured flows together."""
+        """Goodput of all measured flows together."""
         return self.run["goodput_bps"]
 
     @property
     def flows(self) -> pl.DataFrame:
-        """A row for each flow, with the columns of `airtcp.records.Flow`."""
+        """One row per flow, with the columns of `airtcp.records.Flow`."""
         return flows_frame([self.run])
 
     @property
     def links(self) -> pl.DataFrame:
-        """A row for each direction of each link, with the columns of `airtcp.records.Link`."""
+        """One row per link and direction, with the columns of `airtcp.records.Link`."""
         return links_frame([self.run])
 
     @property
     def circuits(self) -> pl.DataFrame:
-        """A row for each TCP circuit, with the columns of `airtcp.records.Circuit`."""
+        """One row per TCP circuit, with the columns of `airtcp.records.Circuit`."""
         return circuits_frame([self.run])
 
     @property

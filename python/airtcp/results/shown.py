@@ -1,4 +1,5 @@
-"""The one door from a result to what shows it: nothing else below `airtcp.showing` knows of that."""
+"""The only access from results to the modules that show them: nothing else below `airtcp.showing` refers to
+it."""
 
 from __future__ import annotations
 
@@ -16,11 +17,11 @@ if TYPE_CHECKING:
     from airtcp.showing.report import Page
 
 Format = Literal["png", "svg", "pdf"]
-"""Of figures in files."""
+"""File formats of figures."""
 
 
 class Shown:
-    """A result that shows itself: in a terminal, in a notebook, as figures, as a page."""
+    """A result that can show itself: in a terminal, in a notebook, as figures, as a page."""
 
     def plot(
         self,
@@ -32,13 +33,13 @@ class Shown:
         ax: Axes | None = None,
         beside: Sequence[Shown] = (),
     ) -> Figure:
-        """The figure called `name`; without a name, the main one.
+        """Return the figure called `name`, or the main one.
 
-        `schemes` are those that it shows, `time` is the stretch of a figure over time, in seconds, and `size`
-        its width and height in inches. With `ax`, it is drawn there: several can share a figure of yours.
-        Other runs or comparisons stand `beside` this one in a figure over time, on common axes; a scheme that
-        is there already has the result's number behind its name.
-        Raises ValueError, which lists the figures that there are.
+        `schemes` selects those shown, `time` the interval of a figure over time, in seconds; `size` is the
+        width and height in inches. With `ax` it is drawn there, so that several can share a figure of yours.
+        A figure over time shows the runs or comparisons in `beside` too, on common axes; a scheme that
+        appears twice gets the result's number after its name. Raises ValueError, which lists the available
+        figures.
         """
         options = {"schemes": schemes, "time": time, "size": size, "axes": ax}
         given = {option: value for option, value in options.items() if value is not None}
@@ -48,7 +49,8 @@ class Shown:
     def save_figures(
         self, directory: str | PathLike[str], formats: Sequence[Format] = ("png", "svg")
     ) -> list[Path]:
-        """Every figure as `png`, `svg` or `pdf`, with its fonts; answers where they are. Raises OSError."""
+        """Write every figure as `png`, `svg` or `pdf` with embedded fonts; returns the paths. Raises
+        OSError."""
         folder = Path(directory)
         folder.mkdir(parents=True, exist_ok=True)
         written: list[Path] = _showing().save_figures(self, folder, formats)
@@ -72,7 +74,7 @@ class Shown:
 
 
 def _showing() -> ModuleType:
-    # What shows results imports them; and only who wants to see one pays for it.
+    # The modules that show results import them, and are slow to load.
     from airtcp import showing  # noqa: PLC0415
 
     return showing

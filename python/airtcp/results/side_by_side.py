@@ -24,7 +24,8 @@ from airtcp.results.shown import Format, Shown
 
 
 class BothResults(TypedDict):
-    """What `results.json` has of both. Times in seconds, rates in bit/s, unless a name says otherwise."""
+    """The contents of `results.json` for both. Times are in seconds, rates in bit/s, unless a name says
+    otherwise."""
 
     format: Literal[1]
     airtcp: str
@@ -37,7 +38,7 @@ class BothResults(TypedDict):
 
 @dataclass(frozen=True)
 class PairRow:
-    """A scheme on both, or on one of them alone."""
+    """A scheme on both, or on one of them."""
 
     scheme: str
     sim: SchemeSummary | None
@@ -66,7 +67,7 @@ class SideBySide(Shown):
 
     @cached_property
     def rows(self) -> list[PairRow]:
-        """What the table has: each scheme that has run on either, in the order of the scenario."""
+        """The table's rows: each scheme that ran on either, in the order of the scenario."""
         sim = {summary.scheme: summary for summary in self.sim.summaries}
         linux = {summary.scheme: summary for summary in self.linux.summaries}
         ratios = {pair.scheme: pair.ratio for pair in self.agreement.pairs} if self.agreement else {}
@@ -79,7 +80,8 @@ class SideBySide(Shown):
     def ratio(self) -> pl.DataFrame:
         """One row per scheme that ran on both: kernel to simulator, with the bounds of 95 % intervals.
 
-        `ratio` is that of the objective, goodput or mean completion time; what follows it is of each.
+        `ratio` is that of the objective, goodput or mean completion time; the columns after it are the
+        objective on each.
         """
         return ratio_frame(self.agreement.pairs if self.agreement else ())
 
@@ -95,24 +97,24 @@ class SideBySide(Shown):
 
     @property
     def failures(self) -> list[Failure]:
-        """Runs of either that left nothing but an error."""
+        """Runs on either that left only an error."""
         return [*self.sim.failures, *self.linux.failures]
 
     @property
     def headline(self) -> str:
-        """Name and description, how much is run, and where."""
+        """Name and description, the number of runs, and where they ran."""
         return f"{self.linux.headline} and in the simulator"
 
     @property
     def notes(self) -> list[str]:
-        """What is to be said below the table: the verdict, and what is missing."""
+        """Text below the table: the verdict, and what is missing."""
         said = [self.agreement.text] if self.agreement else []
         said += [f"{where}: {found.verdict.text}" for where, found in self._places if found.verdict]
         return [*said, *self.remarks]
 
     @property
     def remarks(self) -> list[str]:
-        """What cannot run on Linux, where it was stopped, what failed, and where the host differs."""
+        """What cannot run on Linux, where it was interrupted, what failed, and how the host differs."""
         said = [f"{where}: {remark}" for where, found in self._places for remark in found.remarks]
         return [*left_out_notes(self.linux.left_out), *said]
 
@@ -147,7 +149,7 @@ class SideBySide(Shown):
     def save_figures(
         self, directory: str | PathLike[str], formats: Sequence[Format] = ("png", "svg")
     ) -> list[Path]:
-        """As `save`, figures alone, in these formats."""
+        """Like `save`, but only the figures, in these formats."""
         folder = Path(directory)
         own = [path for name, found in self._parts for path in found.save_figures(folder / name, formats)]
         return [*super().save_figures(folder, formats), *own]

@@ -1,1 +1,1 @@
-"""How work is done: jobs, executors, parcels, progress."""
+"""Executes work: jobs, executors, parcels, progress."""

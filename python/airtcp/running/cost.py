@@ -1,4 +1,4 @@
-"""What simulations will cost, before they run."""
+"""Estimates the cost of simulations before they run."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from airtcp._engine import Scenario
 from airtcp.facts.scenario import document
 
 EVENTS_A_PACKET = 5
-"""Of a full link, at most: what a run of a scheme that fills it costs."""
+"""Upper bound on a full link, for a scheme that fills it."""
 EVENTS_A_SECOND = 3e6
-"""What a core does, about."""
+"""Approximate speed of a core."""
 PACKET_BITS = 8 * 1500
 MOST_S = 86_400.0
-"""What takes longer is refused, for it is more often a slip than meant."""
+"""Longer work is refused, being more likely a mistake."""
 LOOKS = ("10ms", "10s")
-"""A recording may begin with an outage."""
+"""Durations of the pilot: a recording may begin with an outage."""
 
 
 class CostError(ValueError):
-    """It would take too long: says how long."""
+    """The work would take too long: says how long."""
 
 
 def bound_bps(scenario: Scenario) -> float:
-    """What a flow could carry at best, by a run that hardly lasts."""
+    """Returns the highest rate of a flow, from a very short run."""
     found = 0.0
     begun = {"start": "0s", "stagger": "0s", "stop": None}
     flows = [
@@ -40,17 +40,17 @@ def bound_bps(scenario: Scenario) -> float:
 
 
 def run_events(scenario: Scenario, bps: float) -> float:
-    """Of one run, about and at most, on a path that carries so much."""
+    """Returns the approximate upper bound for one run, on a path that carries `bps`."""
     return EVENTS_A_PACKET * bps * scenario.duration_s / PACKET_BITS
 
 
 def expected_s(events: float, jobs: int | None) -> float:
-    """How long so many events take here, about."""
+    """Returns approximately how long these events take here."""
     return events / EVENTS_A_SECOND / min(jobs or os.cpu_count() or 1, os.cpu_count() or 1)
 
 
 def check_cost(scenario: Scenario, jobs: int | None) -> float:
-    """How long comparing its schemes will take in seconds, about. Raises CostError."""
+    """Returns approximately how long comparing its schemes will take, in seconds. Raises CostError."""
     runs = scenario.seeds * len(scenario.schemes)
     time_s = expected_s(runs * run_events(scenario, bound_bps(scenario)), jobs)
     if time_s > MOST_S:
@@ -63,7 +63,7 @@ def check_cost(scenario: Scenario, jobs: int | None) -> float:
 
 
 def time_text(seconds: float) -> str:
-    """`40 s`, `3 min`, `2 h 10 min`, `3 days`, `12 years`: what one wants to know of a time to wait."""
+    """Formats a waiting time: `40 s`, `3 min`, `2 h 10 min`, `3 days`, `12 years`."""
     if seconds < 90:
         return f"{max(seconds, 1):.0f} s"
     minutes = round(seconds / 60)

@@ -1,4 +1,4 @@
-"""Where runs are done: on threads, processes, a Dask cluster, or an executor of the caller's."""
+"""Executors for runs: threads, processes, a Dask cluster, or the caller's own."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from airtcp.running.jobs import Pool
 DASK = "dask://"
 PROBE = "__import__('importlib').import_module('airtcp.running.executors').engine()"
 CONNECT_S = 10
-"""To reach a scheduler, and for it to have a worker."""
+"""Time to reach a scheduler, and for it to have a worker."""
 ABANDONED_S = 60.0
-"""Without a worker, before one gives up."""
+"""Time without a worker after which the work is given up."""
 
 
 class ExecutorError(Exception):
-    """There is nobody to do the work, or nobody who would do it right: says how to mend that."""
+    """No workers are available, or they would get wrong results: says how to correct that."""
 
 
 @contextmanager
 def opened(where: str | Executor | None, jobs: int | None) -> Iterator[Pool]:
-    """`threads`, `processes`, `dask://HOST:PORT`, or an executor. Raises ExecutorError."""
+    """Opens `threads`, `processes`, `dask://HOST:PORT`, or an executor. Raises ExecutorError."""
     cores = jobs or os.cpu_count() or 1
     if where is None or where == "threads":
         yield Pool(cores)
@@ -48,29 +48,29 @@ def opened(where: str | Executor | None, jobs: int | None) -> Iterator[Pool]:
 
 @contextmanager
 def _processes(count: int) -> Iterator[Pool]:
-    # Here, and not above: few need them, and all would wait for them.
+    # Imported here because it is slow and rarely needed.
     from concurrent.futures import ProcessPoolExecutor  # noqa: PLC0415
     from multiprocessing import active_children, get_context  # noqa: PLC0415
 
     before = set(active_children())
-    # Not by fork: Polars and the engine have threads.
+    # Not by fork, because Polars and the engine have threads.
     context = get_context("spawn")
     executor = ProcessPoolExecutor(count, context, _begin_process, (os.getpid(),))
     finished = False
     try:
-        # ProcessPoolExecutor fails on a future that somebody else cancelled before its process died.
+        # ProcessPoolExecutor fails on a future that was cancelled before its process died.
         yield Pool(count, executor, cancels=True)
         finished = True
     finally:
         if not finished:
-            # A run under way would not notice otherwise.
+            # A run in progress would not notice otherwise.
             for child in set(active_children()) - before:
                 child.terminate()
         executor.shutdown(cancel_futures=True)
 
 
 def _begin_process(parent: int) -> None:
-    """Ctrl-C is the parent's to answer; where the parent is gone, nobody waits for the result."""
+    """Leaves Ctrl-C to the parent; if the parent is gone, nobody waits for the result."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
     def watch() -> None:
@@ -86,7 +86,7 @@ def _dask(where: str, jobs: int | None) -> Iterator[Pool]:
     client = _client(where)
     try:
         _check_workers(client, where)
-        # Two workers may not see the same batch as one.
+        # Not pure: two batches are never the same, even if they look alike.
         executor = client.get_executor(pure=False, retries=10)
         threads = sum(client.nthreads().values())
         yield Pool(jobs or max(threads, 2), executor, _watch(client, where))
@@ -100,7 +100,7 @@ def _dask(where: str, jobs: int | None) -> Iterator[Pool]:
 
 
 def _losses() -> tuple[type[BaseException], ...]:
-    """What a future says whose scheduler is gone, or whose workers die one after the other."""
+    """Returns the errors of a future whose scheduler is gone, or whose workers die repeatedly."""
     from distributed import KilledWorker  # noqa: PLC0415
     from distributed.comm.core import CommClosedError  # noqa: PLC0415
 
@@ -109,7 +109,7 @@ def _losses() -> tuple[type[BaseException], ...]:
 
 def _client(where: str) -> Any:
     try:
-        # Here, and not above: it is an extra of the package, and takes a second.
+        # Imported here because it is an optional dependency and takes a second.
         from distributed import Client  # noqa: PLC0415
     except ImportError:
         raise ExecutorError(f"--executor {where}: Dask is missing; pip install 'airtcp[dask]'") from None
@@ -131,7 +131,7 @@ def _check_workers(client: Any, where: str) -> None:
             f"--executor {where}: the scheduler has no worker; start some with "
             f"`dask worker {where.removeprefix(DASK)}`"
         ) from error
-    # By its text, for a worker may lack the function.
+    # Sent as text, because a worker may lack the function.
     answers: dict[str, object] = client.run(eval, PROBE, on_error="return")
     for address, answer in answers.items():
         if isinstance(answer, ImportError):
@@ -145,7 +145,7 @@ def _check_workers(client: Any, where: str) -> None:
 
 
 def _watch(client: Any, where: str) -> Callable[[], None]:
-    """Asks the scheduler for its workers, once in a while."""
+    """Asks the scheduler for its workers from time to time."""
     seen_s = asked_s = monotonic()
 
     def check() -> None:
@@ -172,7 +172,8 @@ def check_engine(theirs: str, expected: str) -> None:
 
 @cache
 def engine() -> str:
-    """The engine's version, and what it makes of a short run: two that agree give the same numbers."""
+    """Returns the engine's version and its result of a short run: two engines that agree give the same
+    numbers."""
     probe = Scenario.built_in([("duration", "1s")])
     runs = [probe.run(scheme, 1).to_json() for scheme in ("reno", "cubic", "bbr")]
     return f"{version()}-{sha256(''.join(runs).encode()).hexdigest()[:12]}"

@@ -1,4 +1,4 @@
-"""Work on all cores that Ctrl-C can stop. The engine holds no GIL while it runs, so threads are enough."""
+"""Runs work on all cores until Ctrl-C. The engine releases the GIL while it runs, so threads suffice."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ J = TypeVar("J")
 T = TypeVar("T")
 
 AHEAD = 2
-"""Jobs that are handed out for each that is being worked on, so that nobody waits for the next."""
+"""Jobs handed out per worker, so that none waits for its next one."""
 
 
 def _nothing() -> None:
-    """Of threads and of callers' executors: they need no care."""
+    """The check of threads and of callers' executors, which need none."""
 
 
 @dataclass(frozen=True)
 class Pool:
-    """Who works, and how much at a time."""
+    """The workers, and the number of jobs at a time."""
 
     at_a_time: int
     executor: Executor | None = None
-    """None: threads, which come and go with the work."""
+    """None for threads, created for the work and ended with it."""
     check: Callable[[], object] = _nothing
-    """Called now and then: what it raises ends the work, for example where nothing can come any more."""
+    """Called now and then; an exception from it ends the work, e.g. if no worker is left."""
     cancels: bool = False
-    """The executor cancels by itself what has not begun, when it is closed before all is done."""
+    """The executor itself cancels pending work if it is closed early."""
 
 
 def interruptible(work: Callable[[CancelToken], T]) -> T:
@@ -56,9 +56,9 @@ def run_all(
 ) -> None:
     """Does `work` on all of `todo`; `on_done` gets each result, on this thread.
 
-    Without an executor, however it ends, nothing is left running. `todo` is asked for more when there is
-    room: neither it nor its results need fit into memory. On KeyboardInterrupt, `on_interrupt` is called
-    before what is running is waited for. What has not begun is cancelled.
+    Without an executor, nothing is left running however it ends. `todo` is read only when there is room:
+    neither it nor its results need fit into memory. On KeyboardInterrupt, pending work is cancelled, and
+    `on_interrupt` is called before the running work is awaited.
     """
     done: SimpleQueue[Future[T]] = SimpleQueue()
     jobs = iter(todo)
@@ -94,7 +94,7 @@ def run_all(
 
 
 def _next(done: SimpleQueue[T], *checks: Callable[[], object]) -> T:
-    """Looks up now and then: no wait is endless, for Polars handles SIGINT with SA_RESTART."""
+    """Checks now and then rather than wait endlessly, because Polars handles SIGINT with SA_RESTART."""
     while True:
         for check in checks:
             check()
@@ -103,7 +103,7 @@ def _next(done: SimpleQueue[T], *checks: Callable[[], object]) -> T:
 
 
 def _wait_for(under_way: Collection[Future[T]], cancel: CancelToken) -> None:
-    """Of a user's Python that catches what should stop it, one asks again."""
+    """Repeats the cancellation, which a user's Python code may catch."""
     while busy := [future for future in under_way if not future.done()]:
         wait(busy, timeout=0.2)
         cancel.cancel()
@@ -111,10 +111,10 @@ def _wait_for(under_way: Collection[Future[T]], cancel: CancelToken) -> None:
 
 @contextmanager
 def _interrupts_noted() -> Iterator[Callable[[], None]]:
-    """Notes SIGINT for the function that it yields to raise, where it can do no harm.
+    """Defers SIGINT: yields a function that raises it where it can do no harm.
 
-    Raised inside an executor, KeyboardInterrupt can leave one of its locks held, for which its threads then
-    wait for ever. Where SIGINT raises nothing, it still does not.
+    Raised inside an executor, KeyboardInterrupt can leave one of its locks held, and its threads would then
+    wait for ever. If SIGINT is ignored, it stays ignored.
     """
     noted: list[int] = []
     if current_thread() is not main_thread() or getsignal(SIGINT) is not default_int_handler:

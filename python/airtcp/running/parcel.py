@@ -1,4 +1,4 @@
-"""Scenarios on their way to other processes, with the code of the controllers that people have written."""
+"""Packs scenarios for other processes, with the code of users' controllers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from airtcp._engine import Scenario
 
 @dataclass(frozen=True)
 class Parcel:
-    """A scenario that is packed once, however often it is sent, and unpacked once by each process."""
+    """A scenario that is packed once, however often it is sent, and unpacked once per process."""
 
     content: bytes
 
@@ -26,7 +26,7 @@ class Parcel:
 
 
 def packed(scenario: Scenario) -> Parcel:
-    """Another machine has none of the files from which controllers were loaded: their code goes with it."""
+    """Packs a scenario with its controllers' code: another machine lacks their files."""
     if not scenario.controllers:
         return Parcel(pickle.dumps(scenario))
     import cloudpickle  # noqa: PLC0415 few need it
@@ -36,7 +36,7 @@ def packed(scenario: Scenario) -> Parcel:
 
 
 def code_of(scenario: Scenario) -> dict[str, str]:
-    """What the scenario's controllers say, by their names, as far as Python knows their text."""
+    """Returns the source code of the scenario's controllers, by name, as far as Python has it."""
     return {controller.name: _code(controller) for controller in scenario.controllers}
 
 
@@ -49,7 +49,7 @@ def _unpacked(content: bytes) -> Scenario:
 def _by_value(modules: set[str]) -> Iterator[None]:
     import cloudpickle  # noqa: PLC0415
 
-    # What is in __main__ goes by its value anyway.
+    # Code in __main__ is sent by value anyway.
     found = [sys.modules[name] for name in sorted(modules - {"__main__"}) if name in sys.modules]
     for module in found:
         cloudpickle.register_pickle_by_value(module)
@@ -62,7 +62,7 @@ def _by_value(modules: set[str]) -> Iterator[None]:
 
 def _code(controller: type) -> str:
     module = sys.modules.get(controller.__module__)
-    # Beside a class, a file has what the class calls; a script, all else that it does.
+    # A file also defines what the class uses; a script has side effects.
     whole = module is not None and controller.__module__ != "__main__"
     try:
         return inspect.getsource(module if whole and module else controller)

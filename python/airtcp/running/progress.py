@@ -1,4 +1,4 @@
-"""How far it is, where a person watches."""
+"""Shows progress on a terminal or in a notebook."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from rich.text import Text
 from airtcp.running.watching import Watcher
 
 EVERY_S = 30.0
-"""Between two lines in a log."""
+"""Time between lines in a log."""
 
 
 def progress_bar(left: ProgressColumn | None = None) -> Progress:
-    """On standard error, only where a person watches; `left` says how long it still takes."""
+    """Returns a bar on standard error, shown only on a terminal; `left` displays the remaining time."""
     console = Console(stderr=True)
     return Progress(
         TextColumn("{task.description}"),
@@ -44,9 +44,9 @@ def progress_bar(left: ProgressColumn | None = None) -> Progress:
 
 @contextmanager
 def watched(name: str, run_s: float | None = None) -> Iterator[Watcher]:
-    """A progress bar called `name`; in a notebook, where Rich would need a widget, a line.
+    """Returns a progress bar called `name`; in a notebook, where Rich would need a widget, a line.
 
-    `run_s`: how long a run takes, where that is known beforehand.
+    `run_s`: the duration of a run, if known in advance.
     """
     if Console().is_jupyter:
         yield _Line(name)
@@ -59,14 +59,14 @@ def watched(name: str, run_s: float | None = None) -> Iterator[Watcher]:
 
 
 class RealTimeLeft(ProgressColumn):
-    """Known before the first run has ended: all of them take `run_s`."""
+    """The remaining time if all runs take `run_s`, which is known before the first has ended."""
 
     def __init__(self, run_s: float) -> None:
         super().__init__()
         self._run_s = run_s
 
     def render(self, task: Task) -> Text:
-        """As hours, minutes and seconds."""
+        """Returns hours, minutes and seconds."""
         left_s = max(0.0, (task.total or 0) * self._run_s - (task.elapsed or 0.0))
         return Text(str(timedelta(seconds=round(left_s))), style="progress.remaining")
 
@@ -90,7 +90,7 @@ class _Bar:
 
 @dataclass
 class _Now:
-    """Where nobody watches: a line now and then, in what becomes a log."""
+    """Without a terminal, prints a line now and then."""
 
     name: str
     total: int = 0
@@ -109,7 +109,7 @@ class _Now:
 
 @dataclass
 class _Line:
-    """Writes over itself."""
+    """A line that overwrites itself."""
 
     name: str
     total: int = 0

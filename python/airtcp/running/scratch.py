@@ -1,4 +1,4 @@
-"""Temporary folders that do not outlive those who made them, even where these are killed."""
+"""Temporary folders that are removed even if their makers are killed."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if sys.platform != "win32":
     import fcntl
 
 PREFIX = "airtcp-scratch-"
-"""Whoever made such a folder holds a lock on it, which ends with it whatever kills it."""
+"""The maker of such a folder holds a lock on it, which the kernel releases when the maker ends."""
 
 
 @contextmanager
 def scratch_folder() -> Iterator[Path]:
-    """A new one. Those of this user whose makers are dead are removed first. Raises OSError."""
+    """Makes a folder, and first removes those of this user whose makers are dead. Raises OSError."""
     _clean()
     folder, lock = _made()
     try:
@@ -31,7 +31,7 @@ def scratch_folder() -> Iterator[Path]:
 
 def _clean() -> None:
     for folder in Path(gettempdir()).glob(f"{PREFIX}*"):
-        # It may be somebody else's, alive, or gone by now.
+        # It may belong to another user, be in use, or be gone by now.
         with suppress(OSError):
             lock = _locked(folder, wait=False)
             if lock is not None and os.fstat(lock).st_uid == os.geteuid():
@@ -42,7 +42,7 @@ def _clean() -> None:
 def _made() -> tuple[Path, int | None]:
     while True:
         folder = Path(mkdtemp(prefix=PREFIX))
-        # Before it is locked, one that cleans may take it for a dead one's.
+        # Before it is locked, another process may remove it as abandoned.
         with suppress(FileNotFoundError):
             lock = _locked(folder, wait=True)
             if folder.exists():
@@ -51,7 +51,7 @@ def _made() -> tuple[Path, int | None]:
 
 
 def _locked(folder: Path, *, wait: bool) -> int | None:
-    """None on Windows, where nothing is cleaned. Raises OSError."""
+    """Returns the lock; None on Windows, where nothing is cleaned up. Raises OSError."""
     if sys.platform == "win32":
         return None
     lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)

@@ -1,4 +1,4 @@
-"""Telling how work gets on."""
+"""The interface of progress displays."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from typing import Protocol
 
 
 class Watcher(Protocol):
-    """Is told how work gets on."""
+    """Receives progress."""
 
     def expect(self, runs: int) -> None:
-        """So many more runs are to come."""
+        """Announces that many more runs."""
 
     def done(self, label: str) -> None:
-        """One of them is done."""
+        """Reports that a run is done."""
 
 
 @dataclass(frozen=True)
 class Silent:
-    """A watcher that nobody sees."""
+    """A watcher that shows nothing."""
 
     def expect(self, runs: int) -> None:
         pass

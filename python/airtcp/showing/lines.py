@@ -1,4 +1,4 @@
-"""One run in words: what each flow got, what the network did, and what the sender made of it."""
+"""Describes one run in words: the flows, the network, and the sender's view."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from airtcp.facts.units import rate_scale
 
 
 def run_lines(run: Run) -> list[str]:
-    """Scheme and seed, then all the rest."""
+    """Yields scheme and seed, then the rest."""
     return [f"{run['scheme']}, seed {run['seed']}", *flow_lines(run), *circuit_lines(run), *link_lines(run)]
 
 
 def flow_lines(run: Run) -> list[str]:
-    """A paragraph a measured flow; from the eleventh on they are only counted."""
+    """Yields a paragraph per measured flow; beyond the tenth, only their number."""
     flows = [flow for flow in run["flows"] if flow["measured"]]
     lines = [line for flow in flows[:10] for line in _flow(flow_name(flow, run["flows"]), flow)]
     if len(flows) > 10:
@@ -28,7 +28,7 @@ def link_lines(run: Run) -> list[str]:
 
 
 def circuit_lines(run: Run) -> list[str]:
-    """A paragraph a TCP circuit; from the eleventh on they are only counted."""
+    """Yields a paragraph per TCP circuit; beyond the tenth, only their number."""
     circuits = run["circuits"]
     lines = [line for circuit in circuits[:10] for line in _circuit(circuit)]
     if len(circuits) > 10:

@@ -1,4 +1,4 @@
-"""How results look in a notebook: HTML that is readable on light and on dark ground."""
+"""Results in a notebook: HTML that is readable on light and dark backgrounds."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _(found: SideBySide) -> str:
 
 @html_of.register
 def _(found: RunResult) -> str:
-    """What became of flows and links, and the window."""
+    """Flows, links, and the window."""
     title, *lines = text_of(found).split("\n")
     parts = [_headline(title), f"<pre>{escape(chr(10).join(lines))}</pre>"]
     if found.time_series:
@@ -84,7 +84,7 @@ def _note(text: str) -> str:
 
 
 def _table(titles: Sequence[str], rows: Sequence[Sequence[str]], bold: Sequence[bool]) -> str:
-    """All but the first column are numbers."""
+    """All columns but the first contain numbers."""
     head = _row("th", [escape(title).replace("\n", "<br>") for title in titles])
     body = "".join(
         _row("td", [f"<b>{escape(cell)}</b>" if stands_out else escape(cell) for cell in row])

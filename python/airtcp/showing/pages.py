@@ -17,7 +17,7 @@ from airtcp.sweep.result import SweepResult
 
 @singledispatch
 def page_of(found: object, _command: str | None = None) -> Page:
-    """The command is the one that repeats it. Raises ValueError where nothing has run."""
+    """`_command` repeats the result. Raises ValueError if nothing has run."""
     raise TypeError(f"{type(found).__name__} has no page")
 
 

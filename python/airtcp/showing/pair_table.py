@@ -1,4 +1,4 @@
-"""Simulator and kernel in one line a scheme."""
+"""Shows simulator and kernel in one line per scheme."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from airtcp.showing.table import Column
 
 
 def pair_columns(rows: Sequence[PairRow]) -> list[Column[PairRow]]:
-    """What both have of these schemes. `sim / Linux`: the simulator's value, then the kernel's."""
+    """Returns what both have of these schemes. `sim / Linux` is the simulator's value, then the kernel's."""
     there = [side for row in rows for side in (row.sim, row.linux) if side]
     scale, unit = rate_scale([side.goodput.mean for side in there])
 

@@ -1,8 +1,8 @@
 """The colours, dashes and marks of all figures, on paper and on screen.
 
 Okabe and Ito's palette (2008), which colour-blind readers can tell apart, without the yellow that vanishes on
-white; orange and sky blue are darker, so that each stands out from white by 3:1 (WCAG 2.2, success criterion
-1.4.11). On dark ground the same hues are lighter. A dash or a mark always says it a second time.
+white; orange and sky blue are darker, so that each contrasts with white by 3:1 (WCAG 2.2, success criterion
+1.4.11). On a dark background the same hues are lighter. A dash or a mark always repeats the distinction.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ DARK = ("#4FA8E0", "#FF8A3D", "#2CC295", "#E39AC4", "#F0B429", "#8FD0F5", "#F2F2
 
 Dash = Literal["solid", "longdash", "dot", "dashdot"]
 DASHES: tuple[Dash, ...] = ("solid", "longdash", "dot", "dashdot")
-"""By turns of the palette."""
+"""Each turn of the palette uses the next dash."""
 
 MARKS = ("circle", "square", "diamond", "triangle-up", "triangle-down", "pentagon", "cross")
-"""As Plotly calls them; `figures.style` has Matplotlib's letters for the same."""
+"""By Plotly's names; `figures.style` has Matplotlib's letters for them."""
 
 PLACES = len(LIGHT) * len(DASHES)
 OWN = (
     *("reno", "cubic", "bbr", "vegas", "westwood", "veno", "hybla"),
     *("newreno", "concord", "bbr3", "spectcp", "westwood-vt", "jersey", "decoupling"),
 )
-"""Schemes with a place of their own: those that are compared most have a colour each, and a solid line."""
+"""Schemes with a fixed place: those compared most have a colour each, and a solid line."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Look:
 
     @property
     def mark(self) -> str:
-        # Shifted with each turn: single points have no dash to tell them apart.
+        # Shifted with each turn, because single points have no dash to tell them apart.
         return MARKS[(self.place + self._turn) % len(MARKS)]
 
     @property
@@ -55,9 +55,9 @@ class Look:
 
 
 def places(schemes: Iterable[str]) -> dict[str, int]:
-    """A place for each scheme: its own wherever it is drawn, and no two of a figure's have the same.
+    """Assigns a place to each scheme: its own in every figure, and unique within a figure.
 
-    Where the place that a text stands for is another's already, the next free one serves.
+    If another scheme already has the place derived from a text, the next free one is used.
     """
     wanted = list(dict.fromkeys(schemes))
     found = {scheme: OWN.index(scheme) for scheme in wanted if scheme in OWN}
@@ -68,7 +68,7 @@ def places(schemes: Iterable[str]) -> dict[str, int]:
 
 
 def looks(schemes: Iterable[str]) -> dict[str, Look]:
-    """How each of them is drawn."""
+    """Returns how each of them is drawn."""
     return {scheme: Look(place) for scheme, place in places(schemes).items()}
 
 
@@ -77,7 +77,7 @@ def _first(scheme: str) -> int:
 
 
 def _free(first: int, taken: set[int]) -> int:
-    """Another colour is better than another dash; more schemes than places share them."""
+    """Prefers another colour to another dash; if there are more schemes than places, they share them."""
     free = [place for place in range(PLACES) if place not in taken]
     colours = {place % len(LIGHT) for place in taken}
     fresh = [place for place in free if place % len(LIGHT) not in colours]

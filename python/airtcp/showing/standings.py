@@ -1,4 +1,4 @@
-"""How the schemes stand over all points, as rows of text."""
+"""The schemes' standings over all points, as rows of text."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from airtcp.sweep.summary import Standing, Summary
 
 
 def cells(plan: Plan, summary: Summary) -> tuple[list[str], list[list[str]]]:
-    """The titles, and a row a scheme."""
+    """Returns the titles, and a row per scheme."""
     titles = [
         "scheme\n",
         "best at\npoints",
@@ -38,7 +38,7 @@ def table(plan: Plan, summary: Summary) -> Table:
 
 
 def as_text(plan: Plan, summary: Summary) -> str:
-    """The table without colours, as wide as the terminal."""
+    """Returns the table without colours, as wide as the terminal."""
     console = Console(file=StringIO(), color_system=None, highlight=False, emoji=False, markup=False)
     with console.capture() as captured:
         console.print(table(plan, summary))

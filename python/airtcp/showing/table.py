@@ -1,4 +1,4 @@
-"""The comparison as a table that fits its terminal: it leaves columns out before it breaks a line."""
+"""Prints the comparison as a table that fits the terminal: it drops columns before it breaks a line."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from airtcp.facts.units import rate_scale
 
 FAILED = "failed"
 MAX_BASE = 12
-"""Letters of the base scheme's name that a column's title has room for."""
+"""Longest name of the base scheme in a column's title, in letters."""
 
 
 class Row(Protocol):
-    """What stands in a line: something of a scheme."""
+    """A line of the table: something about a scheme."""
 
     @property
     def scheme(self) -> str: ...
@@ -34,7 +34,7 @@ R = TypeVar("R", bound=Row)
 
 @dataclass(frozen=True)
 class Column(Generic[R]):
-    """One column; where room is short, the one with the highest `rank` goes first."""
+    """One column; if room is short, the one with the highest `rank` is dropped first."""
 
     title: str
     unit: str
@@ -43,7 +43,7 @@ class Column(Generic[R]):
 
 
 def columns(summaries: Sequence[SchemeSummary]) -> list[Column[SchemeSummary]]:
-    """The columns that have something to say about these schemes."""
+    """Returns the columns with content for these schemes."""
     scale, rate_unit = rate_scale([row.goodput.mean for row in summaries])
     found = [
         Column("goodput", rate_unit, 0, lambda row: interval(row.goodput.scaled(1 / scale))),
@@ -67,7 +67,7 @@ def columns(summaries: Sequence[SchemeSummary]) -> list[Column[SchemeSummary]]:
 def table(
     rows: Sequence[R], shown: Sequence[Column[R]], best: Sequence[str] = (), failed: Sequence[str] = ()
 ) -> Table:
-    """The schemes called `best` stand out; of those that `failed` there is only the name."""
+    """Returns the table. Schemes in `best` are emphasised; of those in `failed` it has only the name."""
     result = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     result.add_column("scheme\n", no_wrap=True)
     for column in shown:
@@ -87,7 +87,7 @@ def _failed_row(scheme: str, shown: Sequence[Column[R]]) -> list[str]:
 def cells(
     rows: Sequence[R], shown: Sequence[Column[R]], failed: Sequence[str] = ()
 ) -> tuple[list[str], list[list[str]]]:
-    """The titles of all columns, and the rows below them."""
+    """Returns the titles of all columns, and the rows."""
     texts = [[row.scheme, *(column.cell(row) for column in shown)] for row in rows]
     texts += [_failed_row(scheme, shown) for scheme in failed]
     return ["scheme", *(f"{column.title}\n{column.unit}" for column in shown)], texts
@@ -115,7 +115,7 @@ def print_table(
 def as_text(
     rows: Sequence[R], shown: Sequence[Column[R]], best: Sequence[str] = (), failed: Sequence[str] = ()
 ) -> str:
-    """What `print_table` prints, without colours, as wide as the terminal."""
+    """Returns what `print_table` prints, without colours, as wide as the terminal."""
     console = Console(
         file=StringIO(), color_system=None, force_jupyter=False, highlight=False, emoji=False, markup=False
     )
@@ -125,7 +125,7 @@ def as_text(
 
 
 def fits(console: Console, candidate: Table) -> bool:
-    # Not the table's own measure: that is already cut to the console's width.
+    # Not the table's own measure, which is already cut to the console's width.
     wide = console.options.update(width=10_000)
     return Measurement.get(console, wide, candidate).maximum <= console.width
 

@@ -1,4 +1,4 @@
-"""How results look in a terminal."""
+"""Results as text for a terminal."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from airtcp.sweep.result import SweepResult
 
 @singledispatch
 def text_of(found: object) -> str:
-    """What it says of itself, as wide as the terminal."""
+    """Returns its text, as wide as the terminal."""
     raise TypeError(f"{type(found).__name__} has no text")
 
 

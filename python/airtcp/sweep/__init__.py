@@ -1,4 +1,4 @@
-"""What varies, the points that come of it, their runs, and what they found."""
+"""What varies in a sweep, its points, their runs, and the results."""
 
 from airtcp.sweep.errors import SweepError
 from airtcp.sweep.result import SweepResult

@@ -1,7 +1,7 @@
-"""What a sweep refuses."""
+"""The error of a refused sweep."""
 
 from __future__ import annotations
 
 
 class SweepError(ValueError):
-    """The user can mend it: says what is wrong and how."""
+    """An error that the user can correct: says what is wrong and how."""

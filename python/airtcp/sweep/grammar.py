@@ -1,4 +1,4 @@
-"""What `--vary KEY=SPEC` says: values one by one, or ranges on a linear or a logarithmic scale."""
+"""Parses `--vary KEY=SPEC`: single values, or ranges on a linear or a logarithmic scale."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from airtcp.sweep.errors import SweepError
 Scale = Literal["lin", "log"]
 
 MAX_STEPS = 10_000
-"""Points of one range."""
+"""Limit on the points of one range."""
 FIGURES = 6
-"""Significant figures of a value between two bounds: it can be read, and written again."""
+"""Significant figures of a value inside a range, which is meant to be read and retyped."""
 
 _NUMBER = r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?"
 _QUANTITY = re.compile(rf"\s*({_NUMBER})\s*([^\W\d_][\w/]*|%)?\s*")
@@ -29,30 +29,30 @@ _EXAMPLE = "write for example 10ms..200ms:lin:8 or 1e-7..1e-5:log:12"
 
 @dataclass(frozen=True)
 class Value:
-    """One value of a key, as a scenario file would say it."""
+    """One value of a key, as a scenario file writes it."""
 
     text: str
     number: float | None
-    """In seconds, bit/s, bytes or as a share of one, where it has a unit; None: it is no number."""
+    """In seconds, bit/s, bytes or as a share if it has a unit; None if it is no number."""
 
 
 @dataclass(frozen=True)
 class Unit:
-    """How the user writes the numbers of a key."""
+    """The unit in which the user writes a key's numbers."""
 
     name: str
     size: float
-    """In seconds, bit/s, bytes, or shares of one."""
+    """The unit in seconds, bit/s, bytes, or as a share."""
     dimension: str
 
     def written(self, number: float) -> str:
-        """`number`, which counts this unit, as a scenario file says it."""
+        """Returns a `number` of this unit as a scenario file writes it."""
         return f"{number_text(number)}{self.name}"
 
 
 @dataclass(frozen=True)
 class Range:
-    """`low` to `high`, both of them included; they count the `unit`."""
+    """From `low` to `high` inclusive, in multiples of `unit`."""
 
     low: float
     high: float
@@ -60,10 +60,11 @@ class Range:
     steps: int | None
     unit: Unit
     whole_bounds: bool
-    """Were both bounds written as whole numbers?"""
+    """Whether both bounds were written as whole numbers."""
 
     def at(self, share: float) -> float:
-        """What lies this share of the way from `low` to `high`, on the range's scale, to `FIGURES`."""
+        """Returns the value at this share of the way from `low` to `high` on the range's scale, with
+        `FIGURES` figures."""
         if share in (0, 1):
             return self.high if share else self.low
         if self.scale == "log":
@@ -79,7 +80,7 @@ class Range:
 
 @dataclass(frozen=True)
 class Vary:
-    """A key that varies, or several that take the same values, and what it goes through."""
+    """A key that varies, or several that take the same values, and those values."""
 
     keys: tuple[str, ...]
     spec: str
@@ -87,17 +88,17 @@ class Vary:
 
     @property
     def name(self) -> str:
-        """What results call it."""
+        """Its name in results."""
         return self.keys[0]
 
     @property
     def range(self) -> Range | None:
-        """The range, where it is one and nothing else."""
+        """The range, if there is nothing else."""
         return self.parts[0] if len(self.parts) == 1 and isinstance(self.parts[0], Range) else None
 
 
 def parse_option(text: str) -> Vary:
-    """Reads `KEY=SPEC` or `KEY,KEY=SPEC`. Raises SweepError."""
+    """Parses `KEY=SPEC` or `KEY,KEY=SPEC`. Raises SweepError."""
     key, equals, spec = text.partition("=")
     if not (equals and key.strip() and spec.strip()):
         raise SweepError(f"--vary {text}: write KEY=VALUES; {_EXAMPLE}")
@@ -105,7 +106,7 @@ def parse_option(text: str) -> Vary:
 
 
 def parse(key: str, spec: str) -> Vary:
-    """Reads what the key, or the keys with commas between them, go through. Raises SweepError."""
+    """Parses the values of a key, or of several keys with commas between them. Raises SweepError."""
     keys = tuple(word.strip() for word in key.split(","))
     shown = f"--vary {key}={spec}"
     if not all(keys):
@@ -115,7 +116,7 @@ def parse(key: str, spec: str) -> Vary:
 
 
 def from_values(key: str, values: Sequence[object]) -> Vary:
-    """The same from Python values. Raises SweepError."""
+    """Makes one from Python values. Raises SweepError."""
     texts = [_python_text(value) for value in values]
     return _checked(Vary((key,), ",".join(texts), tuple(map(value_of, texts))), f"{key}={list(values)!r}")
 
@@ -126,13 +127,13 @@ def value_of(text: str) -> Value:
 
 
 def unit_of(text: str) -> Unit | None:
-    """The unit of a number; None: the text is none."""
+    """Returns the unit of a number; None if the text is no number."""
     found = _quantity(text)
     return None if found is None else found[1]
 
 
 def number_text(number: float) -> str:
-    """As short as can be, without a `+`, which would end a scheme's term."""
+    """Formats a number briefly, without a `+`, which would end a scheme's term."""
     whole = isinstance(number, int) or (number.is_integer() and abs(number) < 1e15)
     if whole:
         return str(int(number))
@@ -147,12 +148,12 @@ def _python_text(value: object) -> str:
         value = value.item()  # NumPy's numbers
     if isinstance(value, float) and math.isfinite(value):
         return repr(value) if not value.is_integer() else number_text(value)
-    # TOML writes the rest as JSON does.
+    # TOML writes the rest like JSON.
     return json.dumps(value, ensure_ascii=False)
 
 
 def _quantity(text: str) -> tuple[float, Unit] | None:
-    """The number as written, and its unit."""
+    """Returns the number as written, and its unit."""
     match = _QUANTITY.fullmatch(text)
     if not match:
         return None
@@ -168,7 +169,7 @@ def _unit(name: str) -> Unit | None:
         try:
             return Unit(name, float(read(f"1{name}")), dimension)
         except ValueError:
-            # The engine knows small units only as many of them.
+            # The engine knows small units only as integer multiples.
             continue
     return None
 
@@ -181,7 +182,7 @@ _DIMENSIONS: dict[str, Callable[[str], float]] = {
 
 
 def _split(spec: str, shown: str) -> list[str]:
-    """At commas that are in no brackets and no quotes."""
+    """Splits at commas outside brackets and quotes."""
     items, depth, quote, begin = list[str](), 0, "", 0
     for place, letter in enumerate(spec):
         if quote:

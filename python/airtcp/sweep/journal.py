@@ -1,7 +1,7 @@
-"""The journal of a sweep: each run that is done, on disk before it counts.
+"""The journal of a sweep: each finished run is on disk before it counts.
 
-A line is a checksum and JSON. The first one says what the sweep is; the others are batches of runs. What the
-end of the process has torn is not valid, and is written anew.
+Each line is a checksum and JSON. The first identifies the sweep; the others are batches of runs. A line cut
+off at the end of the process is invalid and is overwritten.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from airtcp.sweep.rows import MEASURES, Found
 
 NAME = "journal.jsonl"
 DIGESTS = ("scenario", "controllers")
-"""Parts of the identity that say nothing to a reader."""
+"""Parts of the identity that mean nothing to a reader."""
 SYNC_EVERY_S = 2.0
-"""What the loss of power may cost. A process that is killed loses nothing that it has written."""
+"""What a power failure may cost. A process that is killed loses nothing that it has written."""
 
 
 class Journal:
     """The runs of one sweep, in the file `journal.jsonl` of a directory that no other process writes to."""
 
     def __init__(self, directory: Path, identity: Mapping[str, Any], *, fresh: bool = False) -> None:
-        """`identity` says by name what must be the same for runs to count. Raises SweepError and OSError."""
+        """`identity` lists by name what must be equal for runs to count. Raises SweepError and OSError."""
         self.path = directory / NAME
         self._synced_s = monotonic()
-        # Opened as it is, for whoever does not get the lock must not change it.
+        # Opened unchanged: a process that does not get the lock must not change it.
         self._file = self.path.open("a+b")
         try:
             _lock(self._file, directory)
@@ -54,7 +54,7 @@ class Journal:
         self._file.close()
 
     def _read(self, identity: dict[str, Any]) -> dict[int, Found]:
-        """What is in the file, which afterwards ends with a whole line."""
+        """Returns the file's contents, and truncates it after the last whole line."""
         self._file.seek(0)
         lines = _valid_lines(self._file)
         header, end = next(lines, (None, 0))
@@ -84,7 +84,7 @@ class Journal:
 
 
 def _lock(file: IO[bytes], directory: Path) -> None:
-    """The kernel lets go of it when the process ends, however it ends. Windows has no such lock."""
+    """The kernel releases the lock when the process ends, however it ends. Windows has no such lock."""
     try:
         import fcntl  # noqa: PLC0415
     except ImportError:
@@ -98,7 +98,7 @@ def _lock(file: IO[bytes], directory: Path) -> None:
 
 
 def _valid_lines(file: IO[bytes]) -> Iterator[tuple[Any, int]]:
-    """What lines say up to the first that is not whole, each with the offset of its end."""
+    """Yields the contents of the lines up to the first invalid one, each with the offset of its end."""
     end = 0
     for line in file:
         checksum, _, text = line.rstrip(b"\n").partition(b" ")
@@ -109,7 +109,7 @@ def _valid_lines(file: IO[bytes]) -> Iterator[tuple[Any, int]]:
 
 
 def _check_torn(file: IO[bytes], path: Path) -> None:
-    """Only a first line that was not finished may be written over."""
+    """Checks that only an unfinished first line is overwritten."""
     file.seek(0)
     if file.readline().endswith(b"\n"):
         raise SweepError(f"{path} is not a sweep journal, or is damaged; start over with --fresh")

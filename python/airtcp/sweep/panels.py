@@ -1,4 +1,4 @@
-"""How the points of a grid lie in panels: the first key across, the second one up, a panel for the rest."""
+"""Arranges the points of a grid in panels: the first key across, the second up, a panel for the rest."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from airtcp.sweep.grammar import Value, number_text
 from airtcp.sweep.plan import Axis, Plan
 
 MAX_PANELS = 12
-"""More maps than this are not compared by eye."""
+"""More maps cannot be compared by eye."""
 MAX_CELLS = 60
-"""Along one side of a map."""
+"""Limit along one side of a map."""
 
 
 @dataclass(frozen=True)
@@ -25,20 +25,20 @@ class Panel:
 
 
 def values_of(plan: Plan, axis: int) -> list[Value]:
-    """What a key goes through, in ascending order where it is numbers."""
+    """Returns a key's values, ascending if they are numbers."""
     found = list({point.values[axis].text: point.values[axis] for point in plan.points}.values())
     return sorted(found, key=lambda value: value.number or 0.0) if plan.axes[axis].is_number else found
 
 
 def shown(axis: Axis, value: Value) -> str:
-    """The value as a tick says it: three figures, without the unit, which the axis has."""
+    """Formats a value for a tick: three figures, without the unit, which the axis has."""
     if axis.unit is None or value.number is None:
         return value.text
     return number_text(float(f"{value.number / axis.unit.size:.3g}"))
 
 
 def panels(plan: Plan) -> list[Panel]:
-    """None, where the points are no grid of two keys or more, or would not be seen in maps."""
+    """Returns nothing if the points are no grid of two keys or more, or cannot be shown in maps."""
     if plan.hypercube or len(plan.axes) < 2:
         return []
     across, up, *others = (values_of(plan, axis) for axis in range(len(plan.axes)))

@@ -15,9 +15,9 @@ from airtcp.sweep.errors import SweepError
 from airtcp.sweep.grammar import Range, Unit, Value, Vary, unit_of
 
 MAX_RUNS = 1_000_000
-"""More than this is a mistake: their rows alone fill a gigabyte."""
+"""A larger number is a mistake: the rows alone would fill a gigabyte."""
 LOGARITHMIC_FROM = 30.0
-"""Largest over smallest value of a list from which figures have a logarithmic axis."""
+"""Ratio of the largest to the smallest value of a list from which figures have a logarithmic axis."""
 
 
 @dataclass(frozen=True)
@@ -26,12 +26,12 @@ class Axis:
 
     name: str
     keys: tuple[str, ...]
-    """Of the scenario."""
+    """Keys of the scenario."""
     scheme_keys: tuple[str, ...]
-    """Of schemes."""
+    """Keys of schemes."""
     spec: str
     unit: Unit | None
-    """None: its values are no numbers of one kind."""
+    """None if its values are not numbers of one kind."""
     logarithmic: bool
 
     @property
@@ -48,7 +48,7 @@ class Point:
     """A combination of values, in the order of the plan's axes."""
 
     number: int
-    """From 1."""
+    """Counted from 1."""
     values: tuple[Value, ...]
 
 
@@ -71,7 +71,7 @@ class Plan:
         return f"point {point.number} ({', '.join(pairs)})"
 
     def changes(self, point: Point) -> list[tuple[str, str]]:
-        """What the point sets, as pairs of `--set`: the schemes, too."""
+        """Returns what the point sets, schemes included, as pairs for `--set`."""
         pairs = [
             (key, value.text)
             for axis, value in zip(self.axes, point.values, strict=True)
@@ -80,7 +80,7 @@ class Plan:
         return [*pairs, ("schemes", f"[{', '.join(map(_quoted, self.labels(point)))}]")]
 
     def labels(self, point: Point) -> list[str]:
-        """The plan's schemes as they run at the point."""
+        """Returns the plan's schemes as they run at the point."""
         labels = list(self.schemes)
         for axis, value in zip(self.axes, point.values, strict=True):
             for key in axis.scheme_keys:
@@ -105,7 +105,7 @@ def make_plan(
     hypercube: int | None = None,
     sample_seed: int = 1,
 ) -> Plan:
-    """Raises SweepError. `accepts` says whether the scenario takes the values of a point."""
+    """Makes the plan. Raises SweepError. `accepts` says whether the scenario takes the values of a point."""
     schemes = tuple(schemes)
     _check_keys(varies)
     _check_steps(varies, hypercube)
@@ -193,7 +193,7 @@ def _is_logarithmic(vary: Vary) -> bool:
 
 
 def _only_whole(vary: Vary, axis: Axis, takes: Callable[[Axis, Value], bool]) -> bool:
-    """Does the key take whole numbers alone? Then a range between two of them keeps to such."""
+    """Returns whether the key takes only whole numbers; a range between two of them is then rounded."""
     for part in vary.parts:
         if isinstance(part, Range) and part.whole_bounds:
             shares = [step / 7 for step in range(1, 7)]
@@ -215,16 +215,16 @@ def _values(vary: Vary, whole: bool) -> list[Value]:
             values += [part.value(step / (steps - 1), whole=whole) for step in range(steps)]
         else:
             values.append(part)
-    # Whole numbers can coincide.
+    # Rounded numbers may coincide.
     return list({value.text: value for value in values}.values())
 
 
 def _latin_hypercube(
     varies: Sequence[Vary], whole: Sequence[bool], count: int, sample_seed: int
 ) -> Iterator[tuple[Value, ...]]:
-    """Each of `count` equal strata of each key holds one point (McKay, Beckman and Conover 1979).
+    """Puts one point into each of `count` equal strata of each key (McKay, Beckman and Conover 1979).
 
-    Only `Random.random` is drawn from: Python keeps its sequence from version to version.
+    It draws only from `Random.random`, whose sequence Python keeps between versions.
     """
     chance = Random(sample_seed)
     columns = []
@@ -248,14 +248,15 @@ _STACK_KEYS = frozenset(key["name"] for key in scheme_keys())
 
 
 def _of_schemes(key: str, schemes: Sequence[str]) -> bool:
-    """Is it a key of schemes: `scheme.KEY`, `NAME.KEY`, or one that all stacks have?"""
+    """Returns whether it is a key of schemes: `scheme.KEY`, `NAME.KEY`, or one that all stacks have."""
     first, dot, _ = key.partition(".")
     named = first == "scheme" or any(first in Scheme(scheme).names for scheme in schemes)
     return key in _STACK_KEYS or (bool(dot) and named)
 
 
 def _with_key(scheme: str, key: str, value: str) -> str:
-    """The scheme with the key in its first term, or in the one that the key names, where it has it."""
+    """Returns the scheme with the key in its first term, or in the term that the key names, if it has
+    that."""
     first, _, inner = ("scheme", "", key) if key in _STACK_KEYS else key.partition(".")
     return Scheme(scheme).with_key(inner, _bare(value), None if first == "scheme" else first).text
 

@@ -1,4 +1,4 @@
-"""What a sweep has found: frames, figures, files."""
+"""The results of a sweep: frames, figures, files."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ DOCUMENT = "sweep.json"
 
 
 class Axis(TypedDict):
-    """A key that varies. `unit` is the user's; the data have seconds, bit/s, bytes or shares."""
+    """A key that varies. `unit` is the user's; the data are in seconds, bit/s, bytes or shares."""
 
     column: str
     keys: list[str]
@@ -35,7 +35,7 @@ class Axis(TypedDict):
 
 
 class Document(TypedDict):
-    """The content of sweep.json: what was run, and how the schemes stand."""
+    """The contents of sweep.json: what was run, and the schemes' standings."""
 
     format: Literal[1]
     airtcp: str
@@ -75,7 +75,7 @@ class SweepResult(Shown):
 
     @cached_property
     def judged(self) -> Summary:
-        """Each point judged as a comparison is."""
+        """Each point, judged like a comparison."""
         return Summary(self.plan, self.frame)
 
     @property
@@ -89,11 +89,11 @@ class SweepResult(Shown):
 
     @property
     def errors(self) -> list[str]:
-        """What failed runs said, each text once."""
+        """The errors of failed runs, each text once."""
         return self.frame["error"].drop_nulls().unique(maintain_order=True).to_list()
 
     def document(self, command: str | None = None) -> Document:
-        """`command` is the one that repeats the sweep."""
+        """Returns the document; `command` repeats the sweep."""
         plan = self.plan
         return {
             "format": 1,
@@ -125,18 +125,18 @@ class SweepResult(Shown):
         }
 
     def write_data(self, directory: Path, command: str | None = None) -> None:
-        """The same sweep leaves the same bytes, however often it was interrupted. Raises OSError."""
+        """Writes the data, with the same bytes however often the sweep was interrupted. Raises OSError."""
         write_whole(directory / DATA, self.frame.write_parquet)
         text = to_json(self.document(command))
         write_whole(directory / DOCUMENT, lambda path: path.write_text(text, encoding="utf-8"))
 
     def write_figures(self, directory: Path) -> list[Path]:
-        """As `save_figures`."""
+        """Like `save_figures`."""
         return self.save_figures(directory)
 
 
 def write_whole(path: Path, write: Callable[[Path], object]) -> None:
-    """Whoever finds the file finds all of it."""
+    """Writes a file atomically: it appears only when complete."""
     part = path.with_name(f".{path.name}.part")
     write(part)
     part.replace(path)

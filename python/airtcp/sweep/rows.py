@@ -14,7 +14,7 @@ from airtcp.sweep.plan import Plan
 Measures = tuple[float | int | None, ...]
 """In the order of `MEASURES`."""
 Found = Measures | str
-"""What a run left: measures, or the text of its error."""
+"""The result of a run: measures, or the text of its error."""
 
 COUNTS = (
     "data_packets_sent",
@@ -42,22 +42,22 @@ MEASURES: Mapping[str, type[pl.DataType]] = {
     **dict.fromkeys(COUNTS, pl.Int64),
     "packets_delivered": pl.Int64,
 }
-"""Over all measured flows together; RTTs are means weighted by samples."""
+"""Over all measured flows together; RTTs are means weighted by their samples."""
 
 _in_order = itemgetter(*MEASURES)
 _BEHIND_PROXY: dict[str, None] = dict.fromkeys(("rtt_min_ms", "rtt_p50_ms", "rtt_p95_ms"))
-"""Of a sender behind a proxy, these are its round trips with the proxy."""
+"""A sender behind a proxy measures its round trips to the proxy, so these are left out."""
 
 
 def measures(record: Record, scheme: str) -> Measures:
-    """The row of a run of `scheme`."""
+    """Returns the row of a run of `scheme`."""
     totals = record.totals()
     row: Measures = _in_order(totals | _BEHIND_PROXY if is_split(scheme) else totals)
     return row
 
 
 def frame(plan: Plan, found: Mapping[int, Found]) -> pl.DataFrame:
-    """A row for each run that is done, in the plan's order: by point, scheme and seed."""
+    """Returns a row per finished run, in the plan's order: by point, scheme and seed."""
     places = sorted(found)
     seeds, schemes = len(plan.seeds), len(plan.schemes)
     points = [plan.points[place // (seeds * schemes)] for place in places]

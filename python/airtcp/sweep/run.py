@@ -1,4 +1,4 @@
-"""Runs a sweep: points × schemes × seeds, where it left off."""
+"""Runs a sweep (points × schemes × seeds), or continues it."""
 
 from __future__ import annotations
 
@@ -25,45 +25,45 @@ from airtcp.sweep.rows import Found
 from airtcp.sweep.worker import Batch, Done, Run, Task, work
 
 BATCH_S = 0.25
-"""How long a batch should take: long beside the way to a worker, short beside a person's patience."""
+"""Target duration of a batch: long beside the transfer to a worker, short beside a person's patience."""
 MAX_BATCH = 1000
 SHOWN_MISTAKES = 5
 
 
 @dataclass(frozen=True)
 class Job:
-    """A sweep that has been checked: every point of it can run."""
+    """A checked sweep, all of whose points can run."""
 
     scenario: Scenario
     plan: Plan
     identity: Mapping[str, Any]
-    """What must be the same for finished runs to count, by name."""
+    """What must be equal for finished runs to count, by name."""
 
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a sweep has come. What an earlier process did is `kept`."""
+    """Progress of a sweep. `kept` counts the runs of earlier processes."""
 
     kept: int
     done: int
     total: int
     worker_seconds: float
-    """What the runs of this process took, on all workers together."""
+    """Time of this process's runs, summed over all workers."""
 
 
 @dataclass
 class _State:
-    """What changes while it runs."""
+    """The state while it runs."""
 
     found: dict[int, Found]
     kept: int
     runs: int = 0
     seconds: float = 0.0
     recent_s: float = 0.0
-    """What a run of the last batch took."""
+    """Mean time of the runs in the last batch."""
 
     def batch_size(self) -> int:
-        """One run, until it is known how long one takes."""
+        """One run until the duration of a run is known."""
         if not self.runs:
             return 1
         slow_s = max(self.seconds / self.runs, self.recent_s, 1e-9)
@@ -83,7 +83,7 @@ def prepare(
     lhs: int | None = None,
     sample_seed: int = 1,
 ) -> Job:
-    """Makes the plan, and checks all of its points. Raises SweepError."""
+    """Makes the plan and checks all of its points. Raises SweepError."""
     varies = [_vary(*item) for item in vary.items()] if isinstance(vary, Mapping) else list(vary)
 
     def accepts(plan: Plan, point: Point) -> bool:
@@ -117,9 +117,9 @@ def run(
     fresh: bool = False,
     on_progress: Callable[[Progress], object] = lambda _: None,
 ) -> tuple[dict[int, Found], bool]:
-    """What the runs left, by their place in the plan, and whether Ctrl-C stopped it.
+    """Returns the runs' results by their place in the plan, and whether Ctrl-C stopped it.
 
-    With a `directory`, its journal gives the runs that are done already, and gets the others. Raises
+    With a `directory`, finished runs are read from its journal, and new ones are written to it. Raises
     SweepError and ExecutorError.
     """
     with ExitStack() as stack:
@@ -171,7 +171,7 @@ def _progress(job: Job, state: _State) -> Progress:
 
 
 def _batches(job: Job, state: _State, scenario: Scenario | Parcel) -> Iterator[Batch]:
-    """What is not done yet, in the plan's order."""
+    """Yields the runs not yet done, in the plan's order."""
     todo = _todo(job.plan, state.found)
     while chunk := list(islice(todo, state.batch_size())):
         tasks = [
@@ -182,7 +182,7 @@ def _batches(job: Job, state: _State, scenario: Scenario | Parcel) -> Iterator[B
 
 
 def _todo(plan: Plan, found: Mapping[int, Found]) -> Iterator[tuple[int, Run]]:
-    """Runs that are not done, each after the index of its point."""
+    """Yields the runs not yet done, each after the index of its point."""
     for index, point in enumerate(plan.points):
         pairs = product(plan.labels(point), plan.seeds)
         first = index * len(plan.schemes) * len(plan.seeds)
@@ -196,9 +196,9 @@ def _vary(key: str, spec: str | Sequence[object]) -> Vary:
 
 
 def _checked(scenario: Scenario, plan: Plan) -> str:
-    """A digest of every point as it runs, and of the files that they name.
+    """Returns a digest of every point as it runs, and of the files that the points name.
 
-    Raises SweepError, which tells the first mistakes, each with its point.
+    Raises SweepError, which reports the first mistakes, each with its point.
     """
     digest = sha256()
     files = _files(scenario)
@@ -214,7 +214,7 @@ def _checked(scenario: Scenario, plan: Plan) -> str:
             continue
         digest.update(varied.to_toml().encode())
         if not all(axis.is_number for axis in plan.axes):
-            # It may name other files.
+            # A point may name other files.
             files |= _files(varied)
     if wrong:
         lines = [f"{point}: {text}" for text, point in mistakes.items()]
@@ -225,7 +225,7 @@ def _checked(scenario: Scenario, plan: Plan) -> str:
 
 
 def _files(scenario: Scenario) -> set[str]:
-    """Digests of the files that a scenario names."""
+    """Returns digests of the files that a scenario names."""
     _, arguments = cast(tuple[object, tuple[str]], scenario.__reduce__())
     files: Mapping[str, str] = json.loads(arguments[0])["files"]
     return {sha256(text.encode()).hexdigest() for text in files.values()}

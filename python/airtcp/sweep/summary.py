@@ -1,4 +1,4 @@
-"""Who is best where: each point of a sweep judged as a comparison is, and each scheme over all points."""
+"""Judges each point of a sweep like a comparison, and each scheme over all points."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from airtcp.sweep.plan import Plan
 from airtcp.sweep.rows import MEASURES
 
 MOST_SEEDS = 100
-"""More seeds than this are not proposed."""
+"""More seeds are not suggested."""
 SeedValues = Mapping[int, float]
-"""What a scheme reached at a point, by seed."""
+"""A scheme's results at a point, by seed."""
 
 
 @dataclass(frozen=True)
 class Goal:
-    """What the schemes are judged by: goodput, or completion times where every run has finished transfers."""
+    """The measure of the schemes: goodput, or completion times if every run has finished transfers."""
 
     name: Literal["goodput", "completion time"]
     column: str
@@ -36,12 +36,13 @@ COMPLETION = Goal("completion time", "completion_mean_s", False)
 
 @dataclass(frozen=True)
 class Judged:
-    """One point: who is best, and who cannot be told from the best with these seeds."""
+    """One point: the best scheme, and its statistical ties with these seeds."""
 
     best: str
     tied: tuple[str, ...]
     margin: Estimate | None
-    """By which share of the next's value it is ahead; None where there is no next, or that is zero."""
+    """Its lead as a share of the next scheme's value; None if there is no next one, or if that value is zero.
+    """
 
     @property
     def leaders(self) -> tuple[str, ...]:
@@ -56,16 +57,16 @@ class Standing:
     wins: int
     """Points at which it alone is best."""
     ties: int
-    """Points at which it is best, or cannot be told from the best, and others too."""
+    """Points at which it shares the best place with others."""
     mean_share: float | None
-    """Of what the best scheme of each point reaches: the mean over points."""
+    """Mean over points of its share of the best scheme's result."""
     worst_share: float | None
     worst_point: int | None
-    """Where it falls furthest behind."""
+    """The point at which it is furthest behind."""
 
 
 class Summary:
-    """The runs of a sweep by point and scheme. Runs that failed are left out."""
+    """The runs of a sweep by point and scheme. Failed runs are left out."""
 
     def __init__(self, plan: Plan, frame: pl.DataFrame) -> None:
         done = frame.filter(pl.col("error").is_null())
@@ -82,12 +83,12 @@ class Summary:
 
     @cached_property
     def estimates(self) -> dict[tuple[int, str], Estimate]:
-        """By number of the point and scheme, in the plan's order."""
+        """By the point's number and scheme, in the plan's order."""
         return {key: estimate(list(values.values())) for key, values in self._by_seed.items()}
 
     @cached_property
     def judged(self) -> dict[int, Judged]:
-        """By number of the point."""
+        """By the point's number."""
         found = {}
         for point in self._plan.points:
             here = {s: e for s in self._plan.schemes if (e := self.estimates.get((point.number, s)))}
@@ -97,7 +98,7 @@ class Summary:
 
     @cached_property
     def repeated(self) -> set[int]:
-        """Numbers of the points at which the runs of some scheme are alike, whatever their seeds."""
+        """Numbers of the points at which the runs of some scheme are identical for all seeds."""
         runs, found = pl.len().alias("runs"), pl.struct(list(MEASURES)).n_unique().alias("found")
         by_scheme = self._done.group_by("point", "scheme").agg(runs, found)
         alike = by_scheme.filter((pl.col("runs") > 1) & (pl.col("found") == 1))
@@ -109,7 +110,7 @@ class Summary:
 
     @cached_property
     def frame(self) -> pl.DataFrame:
-        """A row for each point and scheme."""
+        """One row per point and scheme."""
         rows = []
         for (number, scheme), found in self.estimates.items():
             judged, point = self.judged[number], self._plan.points[number - 1]
@@ -137,7 +138,7 @@ class Summary:
         ranked = sorted(here, key=lambda scheme: sign * here[scheme].mean)
         best, others = ranked[0], ranked[1:]
         gaps = {other: self._gap(point, best, other) for other in others}
-        # A single seed has no interval: then nobody is called tied who is not equal.
+        # A single seed has no interval: only equal results are then called ties.
         tied = tuple(
             s for s, gap in gaps.items() if (gap.mean == 0 if gap.half_width is None else gap.includes(0))
         )
@@ -146,7 +147,7 @@ class Summary:
         return Judged(best, tied, gaps[others[0]].scaled(1 / here[others[0]].mean))
 
     def _gap(self, point: int, best: str, other: str) -> Estimate:
-        """By how much the best is ahead, on the seeds that both have run."""
+        """Returns how far the best is ahead, on the seeds that both have run."""
         values, others = self._by_seed[point, best], self._by_seed[point, other]
         seeds = [seed for seed in values if seed in others]
         mine, theirs = [values[seed] for seed in seeds], [others[seed] for seed in seeds]
@@ -155,7 +156,7 @@ class Summary:
         )
 
     def _share(self, point: int, scheme: str) -> float:
-        """What the scheme reaches of the best: of goodput its share, of time the inverse."""
+        """Returns the scheme's share of the best result: of goodput the ratio, of time its inverse."""
         mine, best = self.estimates[point, scheme].mean, self.estimates[point, self.judged[point].best].mean
         over, under = (mine, best) if self.goal.higher_is_better else (best, mine)
         return over / under if under else 1.0
@@ -179,7 +180,7 @@ class Summary:
 
 
 def verdict(plan: Plan, summary: Summary, *, replays: bool = False) -> str:
-    """The sweep in a sentence or two; `replays`: does the path replay a recording?"""
+    """Returns the sweep in a sentence or two. `replays`: whether the path replays a recording."""
     if len(plan.schemes) < 2 or not summary.judged:
         return ""
     total = len(summary.judged)
@@ -200,7 +201,7 @@ def verdict(plan: Plan, summary: Summary, *, replays: bool = False) -> str:
 
 
 def _seeds_to_decide(plan: Plan, summary: Summary) -> str:
-    """How many seeds would tell the best from the next at most of the points that are open."""
+    """Says how many seeds would separate the best from the next at most of the undecided points."""
     margins = [judged.margin for judged in summary.judged.values() if judged.tied and judged.margin]
     needed = sorted(n for margin in margins if (n := values_to_decide(margin, MOST_SEEDS)))
     if not needed or len(plan.seeds) < 2:
@@ -211,7 +212,7 @@ def _seeds_to_decide(plan: Plan, summary: Summary) -> str:
 
 
 def _changes(plan: Plan, summary: Summary) -> str:
-    """Along a single axis of numbers, where the best changes."""
+    """Says where the best changes along a single numeric axis."""
     if len(plan.axes) != 1 or not plan.axes[0].is_number:
         return ""
     ordered = sorted(plan.points, key=lambda point: point.values[0].number or 0.0)

@@ -1,4 +1,4 @@
-"""What a thread, a process or another machine does: a batch of runs."""
+"""The work of a thread, a process or another machine: a batch of runs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Run = tuple[int, str, int]
 
 @dataclass(frozen=True)
 class Task:
-    """The runs of one point that are in a batch."""
+    """The runs of one point in a batch."""
 
     changes: Sequence[tuple[str, str]]
     runs: Sequence[Run]
@@ -25,25 +25,25 @@ class Task:
 
 @dataclass(frozen=True)
 class Batch:
-    """Runs that are worth a trip to a worker."""
+    """Runs that are worth a transfer to a worker."""
 
     scenario: Scenario | Parcel
     engine: str
-    """The worker must have the same."""
+    """The worker's engine must be the same."""
     tasks: Sequence[Task]
 
 
 @dataclass(frozen=True)
 class Done:
-    """What a batch found."""
+    """The results of a batch."""
 
     found: Sequence[tuple[int, Found]]
     seconds: float
-    """How long it took: for a guess at the size of the next ones."""
+    """Its duration, from which the size of the next ones is estimated."""
 
 
 def work(batch: Batch, cancel: CancelToken | None = None) -> Done:
-    """Raises ExecutorError on an engine that is not the one that the batch expects, and Cancelled."""
+    """Makes the runs. Raises ExecutorError if the engine is not the batch's, and Cancelled."""
     check_engine(engine(), batch.engine)
     begin = perf_counter()
     found = list[tuple[int, Found]]()

@@ -1,6 +1,6 @@
-"""Settles on the real path which congestion control is best: transfers in blocks, each with all of them.
+"""Finds the best congestion control on the real path: transfers in blocks, each with all of them.
 
-`transfers.py` makes one transfer, `blocks.py` judges what the blocks say, `trying.py` runs them.
+`transfers.py` makes one transfer, `blocks.py` judges the blocks, `trying.py` runs them.
 """
 
 from airtcp.trial.blocks import Trial, TrialRow, trial_of

@@ -1,4 +1,4 @@
-"""What the blocks say. In a block each scheme has one transfer: what the path does then is common to all."""
+"""Judges blocks. In a block each scheme has one transfer, so the path's state is common to all."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Literal
 from airtcp.facts.stats import Estimate, estimate
 
 MARGIN = 0.05
-"""What is behind by less is as good. Real paths change by more from minute to minute."""
+"""A scheme behind by less counts as good. Real paths change by more from minute to minute."""
 SURE = 0.99
-"""The confidence of every interval: one looks after each block, and at 95 % would err too often."""
+"""Confidence of every interval: looking after each block would err too often at 95 %."""
 LEAST_BLOCKS = 3
 
 Standing = Literal["best", "as good", "behind", "not known"]
@@ -19,7 +19,7 @@ Standing = Literal["best", "as good", "behind", "not known"]
 
 @dataclass(frozen=True)
 class TrialRow:
-    """Where one scheme stands."""
+    """The standing of one scheme."""
 
     scheme: str
     reached: Estimate
@@ -28,24 +28,24 @@ class TrialRow:
     """How much worse than the best, block by block, as a share of the best; None for the best itself."""
     standing: Standing
     forecast: Estimate | None
-    """The same in the simulator; None where no scenario was given."""
+    """The simulator's result; None without a scenario."""
     values: tuple[float, ...]
-    """One of each block."""
+    """One value per block."""
 
 
 @dataclass(frozen=True)
 class Trial:
-    """What was found on the path."""
+    """The results on the path."""
 
     format: Literal[1]
     objective: Literal["goodput", "time"]
     confidence: float
     margin: float
     seed: int
-    """Of the order in each block."""
+    """Seed of the order in each block."""
     decided: bool
     broken_off: str | None
-    """Why it ended before it was decided, or had run all blocks."""
+    """Why it ended early, undecided."""
     order: tuple[tuple[str, ...], ...]
     rows: tuple[TrialRow, ...]
 
@@ -59,7 +59,7 @@ def trial_of(
     *,
     broken_off: str | None = None,
 ) -> Trial:
-    """Judges whole blocks: of one that was broken off, nothing counts."""
+    """Judges complete blocks; an interrupted one does not count."""
     blocks = min(map(len, values.values()), default=0)
     whole = {scheme: tuple(found[:blocks]) for scheme, found in values.items()}
     sign = 1 if objective == "goodput" else -1

@@ -1,4 +1,4 @@
-"""One transfer with one congestion control: how much it carried, or how long it took."""
+"""Makes one transfer with one congestion control: its goodput, or its duration."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ from typing import Any, Literal, Protocol
 from airtcp.apply import ApplyError, Host
 
 SPARE_S = 30.0
-"""Beyond its duration, what a transfer may take to begin and to end."""
+"""Time that a transfer may take to begin and to end, beyond its duration."""
 
 ATTEMPTS = 3
 PAUSE_S = 1.0
 
 
 class Transfer(Protocol):
-    """What is repeated. `sets_default`: does it use this host's default, or is it told which one?"""
+    """What is repeated. `sets_default`: whether it uses this host's default control rather than a named
+    one."""
 
     @property
     def objective(self) -> Literal["goodput", "time"]: ...
@@ -27,12 +28,12 @@ class Transfer(Protocol):
     def sets_default(self) -> bool: ...
 
     def measure(self, control: str, host: Host) -> float:
-        """Bit/s or seconds. Raises ApplyError."""
+        """Returns bit/s or seconds. Raises ApplyError."""
 
 
 @dataclass(frozen=True)
 class Iperf3:
-    """A transfer of so many seconds to a server of iperf3, or from it."""
+    """A timed transfer to an iperf3 server, or from it."""
 
     server: str
     port: int
@@ -42,9 +43,9 @@ class Iperf3:
     sets_default: bool = False
 
     def measure(self, control: str | None, host: Host) -> float:
-        """Goodput at the receiver, of what the host uses by default where none is named.
+        """Returns the goodput at the receiver; without a name, of the host's default control.
 
-        A server that is still busy with the last one is asked again. Raises ApplyError.
+        A server that is still busy with the last transfer is asked again. Raises ApplyError.
         """
         for _ in range(ATTEMPTS - 1):
             try:
@@ -81,7 +82,7 @@ class Command:
     sets_default: bool = True
 
     def measure(self, control: str, host: Host) -> float:  # noqa: ARG002 the host's default is the control
-        """How long it took."""
+        """Returns its duration."""
         begin_s = monotonic()
         done = _run(["/bin/sh", "-c", self.line], self.most_s)
         if done.returncode:

@@ -1,4 +1,4 @@
-"""Runs the blocks, each scheme once in each, in random order, until it is decided."""
+"""Runs blocks, with each scheme once in random order, until the result is decided."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ from airtcp.trial.transfers import Transfer
 
 @dataclass(frozen=True)
 class Plan:
-    """The kernel's names of the schemes, and what has to be loaded for them."""
+    """The kernel's names of the schemes, and what must be loaded for them."""
 
     controls: Mapping[str, str]
     steps: tuple[Step, ...]
 
     def takes_root(self, transfer: Transfer, host: Host) -> bool:
-        """Is something to be changed, or what not everyone may use to be used?"""
+        """Returns whether it changes something, or uses a control reserved for privileged users."""
         allowed = (host.sysctl(ALLOWED) or "").split()
         return bool(self.steps) or transfer.sets_default or not set(self.controls.values()) <= set(allowed)
 
 
 def prepare(schemes: Sequence[str], host: Host) -> Plan:
-    """Raises ApplyError for what is no congestion control, or not to be had here."""
+    """Raises ApplyError for what is no congestion control or is not available here."""
     controls: dict[str, str] = {}
     steps: dict[Step, None] = {}
     for scheme in schemes:
@@ -60,10 +60,10 @@ def try_all(
     forecast: Mapping[str, Estimate],
     watch: Callable[[Trial, str], object],
 ) -> Trial:
-    """`watch` is told after each transfer what is known, and of which scheme it was.
+    """Runs blocks; `watch` gets the results so far after each transfer, and the scheme that made it.
 
-    What is loaded for it, and this host's default, are as before in the end; after a kill, by `airtcp undo`.
-    Where it is interrupted, or a transfer fails, the whole blocks are answered. Raises ApplyError.
+    Loaded controls and this host's default are restored at the end; after a kill, by `airtcp undo`. If it is
+    interrupted, or a transfer fails, the complete blocks are returned. Raises ApplyError.
     """
     chance = random.Random(seed)
     values: dict[str, list[float]] = {scheme: [] for scheme in plan.controls}

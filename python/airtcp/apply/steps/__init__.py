@@ -1,4 +1,4 @@
-"""What can be changed on a host. Each step knows how to look, do, check and undo."""
+"""The kinds of changes to a host. Each step can look, do, check and undo."""
 
 from __future__ import annotations
 
@@ -44,4 +44,4 @@ KINDS: dict[str, type[Step]] = {
         Unit,
     )
 }
-"""By the name that the journal has for them."""
+"""By the kind's name in the journal."""

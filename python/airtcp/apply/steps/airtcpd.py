@@ -1,4 +1,4 @@
-"""What `airtcpd` puts into the kernel, where it stays until it is taken out or the host starts anew."""
+"""What `airtcpd` loads into the kernel, where it stays until it is removed or the host restarts."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ class LoadedControl(Step):
 
     KIND: ClassVar[str] = "cc"
     scheme: str
-    """As schemes are written: `westwood-vt:alpha=10`."""
+    """In scheme syntax: `westwood-vt:alpha=10`."""
 
     @property
     def kernel_name(self) -> str:
-        """What the kernel calls it."""
+        """The control's name in the kernel."""
         return self.scheme.split(":")[0].replace("-", "_")
 
     @property

@@ -1,4 +1,4 @@
-"""Files that outlive a reboot."""
+"""Files that persist across reboots."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from airtcp.apply.steps.step import State, Step
 
 @dataclass(frozen=True)
 class File(Step):
-    """One file with this text, whole or as it was: it is put in place by a rename."""
+    """One file with this text, replaced atomically by a rename."""
 
     KIND: ClassVar[str] = "file"
     place: str
@@ -71,7 +71,7 @@ class File(Step):
             return f"{self.place} was changed after airtcp wrote it, and is kept"
         if content is None:
             path.unlink(missing_ok=True)
-            # From the innermost outwards; what holds files of others by now stays.
+            # From the innermost outwards; a folder with files of others stays.
             for folder in before["missing"]:
                 _remove(host.path(folder))
         elif found != content:
@@ -98,7 +98,7 @@ def _write(
 
 
 def sync_folder(folder: Path) -> None:
-    """What was made, renamed or removed in it stays so if the power goes now."""
+    """Flushes new, renamed and removed entries of the folder to disk."""
     opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(opened)

@@ -1,4 +1,4 @@
-"""The BPF file system, which airtcpd needs to keep what it loads."""
+"""The BPF file system, in which airtcpd pins what it loads."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PLACE = "/sys/fs/bpf"
 
 @dataclass(frozen=True)
 class BpfFileSystem(Step):
-    """Mounted where distributions mount it."""
+    """Mounts it where distributions do."""
 
     KIND: ClassVar[str] = "bpf-file-system"
 

@@ -11,15 +11,15 @@ from airtcp.apply.host import Host
 from airtcp.apply.steps.step import State, Step
 
 OF_THE_KERNEL = "0:"
-"""The handle of what the kernel has put there unasked, and puts there again when another one goes."""
+"""Handle of the kernel's automatic queue, which returns when another one is removed."""
 
 UNKNOWN = "qdisc kind is unknown"
-"""What the kernel says of one that it lacks, after it has looked for its module."""
+"""The kernel's error if it lacks the queue and found no module for it."""
 
 
 @dataclass(frozen=True)
 class Qdisc(Step):
-    """At an interface's root, in place of what the kernel put there unasked."""
+    """The queue at an interface's root, in place of the kernel's automatic one."""
 
     KIND: ClassVar[str] = "qdisc"
     interface: str

@@ -1,4 +1,4 @@
-"""Daemons of `airtcpd`, which run until they are ended."""
+"""Daemons of `airtcpd`, which run until they are stopped."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from airtcp.apply.steps.step import State, Step
 
 RUNTIME = "/run/airtcp"
 SETTLE_S = 2.0
-"""A daemon that lives so long has set up what it needs."""
+"""A daemon that lives this long has finished its setup."""
 END_S = 45.0
-"""It lets open connections go on for 30 s."""
+"""A stopping daemon lets open connections go on for 30 s."""
 START = 'echo $$ > "$1"; shift; exec "$@" 9>&-'
-"""The number is on disk before the program runs, and the lock, which is at 9, is held until it does."""
+"""Writes the PID to disk before the program runs; the lock, on descriptor 9, is held until then."""
 
 
 @dataclass(frozen=True)
 class Service(Step):
-    """`airtcpd proxy run …`, `airtcpd circuit …` or `airtcpd decouple …`, in the background."""
+    """Runs `airtcpd proxy run …`, `airtcpd circuit …` or `airtcpd decouple …` in the background."""
 
     KIND: ClassVar[str] = "service"
     name: str
@@ -114,14 +114,14 @@ class Service(Step):
 
 
 def _is_airtcpd(pid: int) -> bool:
-    """A number may be another process's by now."""
+    """Returns whether the process is still airtcpd: its PID may have been reused."""
     with suppress(ChildProcessError):
         os.waitpid(pid, os.WNOHANG)
     return any("airtcpd" in word for word in _command(pid))
 
 
 def _command(pid: int) -> list[str]:
-    """Empty where there is no such process."""
+    """Returns the command line; empty if there is no such process."""
     try:
         return Path(f"/proc/{pid}/cmdline").read_text().rstrip("\0").split("\0")
     except OSError:

@@ -1,4 +1,4 @@
-"""What all steps have in common."""
+"""The interface of all steps."""
 
 from __future__ import annotations
 
@@ -10,50 +10,50 @@ from airtcp.apply.errors import ApplyError
 from airtcp.apply.host import Host
 
 State = dict[str, Any]
-"""What was there before a step, as JSON: all that `undo` needs."""
+"""The state before a step, as JSON: all that `undo` needs."""
 
 
 @dataclass(frozen=True)
 class Step(ABC):
-    """One change. It is journalled with what `look` says before `do` begins."""
+    """One change. The result of `look` is in the journal before `do` begins."""
 
     KIND: ClassVar[str]
 
     @property
     @abstractmethod
     def words(self) -> str:
-        """What it does, as the command that one would type."""
+        """What it does, as a command that one would type."""
 
     @property
     def title(self) -> str:
-        """The same in one line: of a file, without what is written into it."""
+        """`words` in one line; for a file, without its contents."""
         return self.words.splitlines()[0].removesuffix(":")
 
     @abstractmethod
     def look(self, host: Host) -> State:
-        """What is there now. Raises ApplyError where `undo` could not bring it back."""
+        """Returns the current state. Raises ApplyError if `undo` could not restore it."""
 
     @abstractmethod
     def holds(self, host: Host) -> bool:
-        """Is it so already?"""
+        """Returns whether the change is already in place."""
 
     @abstractmethod
     def do(self, host: Host) -> None:
-        """Raises ApplyError."""
+        """Makes the change. Raises ApplyError."""
 
     @abstractmethod
     def undo(self, host: Host, before: State) -> str | None:
-        """Brings `before` back, wherever `do` was stopped. Answers what it has left, and why; None: nothing.
+        """Restores `before`, wherever `do` was stopped. Returns what remains, and why; None if nothing.
 
-        What somebody else has changed since is left. Raises ApplyError.
+        Changes that somebody else has made since are kept. Raises ApplyError.
         """
 
     def now(self, before: State) -> str:  # noqa: ARG002 what there is to say depends on the step
-        """What is there now, in a few words; nothing where the words of the step say all."""
+        """Returns the current state in a few words; empty if `words` already says all."""
         return ""
 
     def check(self, host: Host) -> str:
-        """What was seen that shows that it holds. Raises ApplyError where it does not."""
+        """Returns evidence that the change is in effect. Raises ApplyError if it is not."""
 
         if not self.holds(host):
             raise ApplyError(f"{self.words} ran but had no effect")

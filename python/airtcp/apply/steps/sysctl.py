@@ -1,4 +1,4 @@
-"""The kernel's settings and modules."""
+"""Sysctls and modules of the kernel."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Sysctl(Step):
 
 @dataclass(frozen=True)
 class DefaultControl(Step):
-    """What new connections of this network namespace use that do not ask for another."""
+    """The default congestion control of new connections in this network namespace."""
 
     KIND: ClassVar[str] = "default-control"
     KEY: ClassVar[str] = "net.ipv4.tcp_congestion_control"
@@ -70,7 +70,8 @@ class DefaultControl(Step):
         return self._sysctl.now(before)
 
     def look(self, host: Host) -> State:
-        """Outside the first network namespace the kernel takes only what ALLOWED lists: tries it."""
+        """Returns the current state. Outside the initial network namespace the kernel accepts only what
+        ALLOWED lists, so this tries it."""
         before = self._sysctl.look(host)
         try:
             host.set_sysctl(self.KEY, before["value"])
@@ -104,7 +105,7 @@ class DefaultControl(Step):
 
     def undo(self, host: Host, before: State) -> str | None:
         left = self._sysctl.undo(host, before)
-        # As it became the default, the kernel has allowed it to everyone.
+        # Making it the default also allowed it for everyone.
         if not left and before["allowed"] and host.sysctl(ALLOWED) != before["allowed"]:
             self._forbid(host, before["allowed"])
         return left
@@ -117,12 +118,12 @@ class DefaultControl(Step):
 
 @dataclass(frozen=True)
 class Module(Step):
-    """A congestion control, or a queue discipline, that is a module of the kernel."""
+    """A congestion control or queue discipline that is a kernel module."""
 
     KIND: ClassVar[str] = "module"
     name: str
     control: str
-    """What the kernel calls the congestion control."""
+    """The kernel's name of the congestion control."""
 
     @property
     def words(self) -> str:
@@ -148,12 +149,13 @@ class Module(Step):
 
 
 def available(host: Host) -> list[str]:
-    """The congestion controls that the kernel has."""
+    """Returns the congestion controls that the kernel has."""
     return (host.sysctl(AVAILABLE) or "").split()
 
 
 def control_of_a_new_connection() -> str:
-    """That of one over the loopback interface; of a new socket where that is down."""
+    """Returns the control of a connection over the loopback interface; of a new socket if loopback is
+    down."""
     with socket.socket() as server, socket.socket() as client:
         try:
             server.bind(("127.0.0.1", 0))
@@ -161,7 +163,7 @@ def control_of_a_new_connection() -> str:
             client.settimeout(2)
             client.connect(server.getsockname())
         except OSError:
-            # It was down. What a socket has as it is made is the namespace's default, too.
+            # Loopback is down. A new socket too starts with the namespace's default.
             pass
         return client.getsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, 16).rstrip(b"\0").decode()
 

@@ -10,12 +10,12 @@ from airtcp.apply.host import Host
 from airtcp.apply.steps.step import State, Step
 
 IS_RUNNING = "/run/systemd/system"
-"""There while systemd is this host's init (sd_booted(3))."""
+"""Exists while systemd is this host's init (sd_booted(3))."""
 
 
 @dataclass(frozen=True)
 class Unit(Step):
-    """Started at each boot from the next one on; until then the other steps hold."""
+    """A unit to start at each boot, beginning with the next one; until then the other steps hold."""
 
     KIND: ClassVar[str] = "unit"
     name: str
@@ -39,7 +39,7 @@ class Unit(Step):
         host.run("systemctl", "enable", self.name)
 
     def undo(self, host: Host, before: State) -> str | None:  # noqa: ARG002 it was not enabled
-        # After a reboot it runs.
+        # After a reboot it runs and must be stopped.
         stop = ["--now"] if host.path(IS_RUNNING).is_dir() else []
         if self.holds(host):
             host.run("systemctl", "disable", *stop, self.name)

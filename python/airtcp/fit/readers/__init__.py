@@ -1,4 +1,4 @@
-"""One module a format. Each declares `READER`, and is found by itself."""
+"""One module per format. Each declares `READER` and is found automatically."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ class Reader:
     """A format."""
 
     name: str
-    """As `airtcp fit --format` takes it, e.g. `ping`."""
+    """The name for `airtcp fit --format`, e.g. `ping`."""
     summary: str
-    """A line for `airtcp fit --help`: the format and what makes it, e.g. `ping LINK | tee ping.log`."""
+    """A line for `airtcp fit --help`: the format and how to produce it, e.g. `ping LINK | tee ping.log`."""
     recognises: Callable[[bytes], float]
-    """How sure it is of a file by its first 64 KiB: 0 is no, 1 is certain."""
+    """Returns how well a file's first 64 KiB match: 0 is no, 1 is certain."""
     read: Callable[[Path], Measurement]
     """Reads a file of any size in bounded memory (for text: a line at a time). Raises FileError."""
 
 
 @cache
 def readers() -> tuple[Reader, ...]:
-    """Every format, by name."""
+    """Returns every format, by name."""
     found = [
         reader
         for module in pkgutil.iter_modules(__path__)

@@ -1,4 +1,4 @@
-"""Packet captures of a TCP transfer, as tcpdump and Wireshark write them."""
+"""Reads packet captures of a TCP transfer, as tcpdump and Wireshark write them."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ _PLACES = {
     "between": "between sender and receiver",
     "unknown": "at an unknown point of the path",
 }
-# A direction with less says nothing of its path.
+# A direction with fewer packets shows nothing of its path.
 _FEW_PACKETS = 100
 _INTERVAL_S = 0.1
-# What the engine keeps.
+# The engine's limit.
 _MOST_FATES = 1 << 22
 
 
@@ -89,12 +89,13 @@ def _fates(way: Way, direction: Direction) -> Fates:
 
 
 def _throughput(way: Way, direction: Direction) -> Throughput:
-    """Intervals of at least 100 ms and a round trip: in shorter ones a transfer's bursts show."""
+    """Returns the throughput over intervals of at least 100 ms and a round trip; shorter ones would show
+    bursts."""
     width = way["throughput_interval_s"]
     shortest = max(_INTERVAL_S, float(np.median(way["rtt_s"])) if len(way["rtt_s"]) else 0.0)
     together = max(1, int(np.ceil(shortest / width)))
     sums = np.add.reduceat(way["throughput_bytes"], np.arange(0, len(way["throughput_bytes"]), together))
-    # The last one has not been seen to its end.
+    # The last interval is incomplete.
     whole = sums[:-1] if len(sums) > 1 else sums
     interval_s: Floats = np.full(len(whole), together * width)
     rate_bps: Floats = np.multiply(whole, 8) / interval_s
@@ -118,9 +119,9 @@ def _transfer(found: CaptureColumns) -> Transfer:
     return Transfer(
         data_packets=way["data_packets"] - way["retransmissions"],
         retransmissions=way["retransmissions"],
-        # At the receiver it is seen; elsewhere the options tell.
+        # A capture at the receiver shows it; elsewhere it takes the options.
         spurious=way["spurious"] if at_receiver or found["timestamps"] or found["sack"] else None,
-        # A retransmission that comes behind its original shows no silence there.
+        # At the receiver, a retransmission that follows its original shows no silence.
         timeouts=None if at_receiver else way["timeouts"],
         mss_bytes=found["mss_bytes"],
         ecn=found["ecn"],

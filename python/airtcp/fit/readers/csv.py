@@ -1,4 +1,4 @@
-"""CSV with named columns: times, round trips, losses, rates."""
+"""Reads CSV with named columns: times, round trips, losses, rates."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LINES_BEFORE_HEADING = 20
 def recognises(head: bytes) -> float:
     text = head.decode("utf-8", "replace").lstrip()
     if text.startswith(("{", "[")):
-        # JSON's keys would pass for headings.
+        # JSON keys would look like headings.
         return 0.0
     lines = [line for line in text.splitlines() if line.strip()]
     for place, line in enumerate(lines[:_LINES_BEFORE_HEADING]):
@@ -31,7 +31,7 @@ def recognises(head: bytes) -> float:
         rows = [_fields(row, separator) for row in lines[place + 1 : place + 11]]
         good = [row for row in rows if len(row) == len(headings) and any(map(_is_number, row))]
         if len(good) * 2 < len(rows) or not rows:
-            # A sentence may have the word `time` between commas.
+            # A sentence may contain the word `time` between commas.
             return 0.3 if good or (not rows and kinds & {"rtt", "rate"}) else 0.0
         if len(headings) == 1:
             return 0.85
@@ -66,7 +66,7 @@ def read(path: Path) -> Measurement:
 
 
 def _headings(line: str) -> list[str]:
-    """The names in a heading; a row of values has none. A comment may be one."""
+    """Returns the names in a heading, which may be a comment; a row of values has none."""
     fields = _fields(line.lstrip("# "), _separator(line))
     return [] if any(_is_number(field) for field in fields) else fields
 

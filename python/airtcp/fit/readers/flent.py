@@ -1,4 +1,5 @@
-"""Flent's data files (`.flent`, `.flent.gz`): pings while TCP streams fill the path, and what these reach."""
+"""Reads Flent's data files (`.flent`, `.flent.gz`): pings while TCP streams fill the path, and the streams'
+rates."""
 
 from __future__ import annotations
 
@@ -17,9 +18,9 @@ from airtcp.fit.rows import MAX_ROWS, finite
 from airtcp.fit.text import Skips, TextFile
 
 _LARGEST = 1 << 26
-"""Characters. The longest of Flent's own tests makes a tenth of this."""
+"""In characters; ten times the longest of Flent's own tests."""
 _PAYLOAD_SHARE = 1448 / 1500
-"""Of a full IP packet that a stream's bytes are."""
+"""Share of a full IP packet that is payload."""
 _USUAL_STEP_S = 0.2
 _USUAL_BYTES = 84.0
 _LONGEST_MS = 1e8
@@ -84,7 +85,7 @@ def _step_s(document: Json) -> float:
 
 
 def _throughput(results: Json, steps: Floats, way: Way, step_s: float) -> Throughput | None:
-    """The streams of one way, added up; Mbit/s."""
+    """Sums the streams of one direction; Mbit/s."""
     streams = [
         _numbers(values)[: len(steps)]
         for name, values in results.items()
@@ -105,7 +106,7 @@ def _throughput(results: Json, steps: Floats, way: Way, step_s: float) -> Throug
 
 
 def _pings(results: Json, raw: Json, steps: Floats) -> tuple[RoundTrips | None, str]:
-    """Each ping where they are kept; else as they were spread over the steps."""
+    """Returns each ping if the file has them; otherwise Flent's interpolation at the steps."""
     names = sorted((name for name in {*results, *raw} if name.startswith("Ping")), key=_preferred)
     for name in names:
         samples = [

@@ -1,4 +1,4 @@
-"""What `fping --json` prints: an object a line, of each answer, timeout, or host."""
+"""Reads the output of `fping --json`: an object per line, for each answer, timeout, or host."""
 
 from __future__ import annotations
 
@@ -57,18 +57,18 @@ def read(path: Path) -> Measurement:
 
 @dataclass
 class _Host:
-    """Each probe, or, where fping told no more, sums."""
+    """Each probe or, if fping reported no more, sums."""
 
     sequences: dict[int, tuple[float, float, float]] = field(default_factory=dict)
-    """Time of the answer (NaN: not told), size, round trip in s (NaN: none came)."""
+    """Time of the answer (NaN: unknown), size, RTT in s (NaN: no answer)."""
     in_order: array[float] = field(default_factory=lambda: array("d"))
-    """Round trips in ms as `-C` lists them; NaN: none came."""
+    """RTTs in ms as `-C` lists them; NaN: no answer."""
     sums: list[tuple[int, int, float, float]] = field(default_factory=list)
-    """Sent, received, least and mean round trip in s."""
+    """Packets sent, packets received, lowest RTT and mean RTT in s."""
 
     @property
     def weight(self) -> int:
-        """How many answers it knows of."""
+        """Number of answers known."""
         each = sum(not math.isnan(rtt) for _, _, rtt in self.sequences.values())
         listed = sum(not math.isnan(rtt) for rtt in self.in_order)
         return each or listed or sum(received for _, received, _, _ in self.sums)
@@ -93,7 +93,7 @@ class _Host:
         )
 
     def _probes(self) -> ProbeSeries:
-        """Numbers that are missing are of probes of which nothing was told."""
+        """Returns the probes; a missing number is a probe without any report."""
         probes = ProbeSeries()
         step_s = self._step_s()
         for sequence, (at_s, ip_bytes, rtt_s) in sorted(self.sequences.items()):
@@ -106,7 +106,7 @@ class _Host:
         return probes
 
     def _step_s(self) -> float:
-        """From one probe to the next; where answers are dated their times count from the first number."""
+        """Returns the time between probes; dated answers count it from the first number."""
         told = self.sequences.items()
         dated = [(n, each[0]) for n, each in told if math.isfinite(each[0] + each[2])]
         if len(dated) < 2:
@@ -122,7 +122,7 @@ class _Host:
 
 
 def _take(entry: Json, hosts: dict[str, _Host]) -> int | None:
-    """How many probes it reports; None: it is nothing of fping's."""
+    """Returns how many probes the entry reports; None if it is not fping's."""
     for kind in ("resp", "timeout", "vSum", "summary", "intSum"):
         part = object_of(entry, kind)
         name = part.get("host")

@@ -1,4 +1,4 @@
-"""Results of `iperf3 --json` and `iperf3 --json-stream`."""
+"""Reads results of `iperf3 --json` and `iperf3 --json-stream`."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _LONGEST_FILE = 1 << 25
 _MAX_INTERVALS = 1 << 20
 _VERSION = re.compile(rb'"version"\s*:\s*"iperf 3')
 _AS_TEXT = re.compile(rb"\[ *ID\] +Interval +Transfer")
-# IPv4's and TCP's headers, with timestamps; IPv4's and UDP's.
+# Headers of IPv4 and TCP with timestamps; of IPv4 and UDP.
 _TCP_HEADER_BYTES = 52
 _UDP_HEADER_BYTES = 28
 _WHAT = "results of iperf3"
@@ -63,13 +63,13 @@ def read(path: Path) -> Measurement:
 
 @dataclass
 class _Way:
-    """What went one way."""
+    """The data of one direction."""
 
     time_s: array[float] = field(default_factory=lambda: array("d"))
     interval_s: array[float] = field(default_factory=lambda: array("d"))
     rate_bps: array[float] = field(default_factory=lambda: array("d"))
     rtt_s: array[float] = field(default_factory=lambda: array("d"))
-    """NaN: not told."""
+    """NaN: unknown."""
     retransmissions: int | None = None
     lost: int | None = None
     packets: int = 0
@@ -109,7 +109,7 @@ class _Test:
 
     @property
     def kind(self) -> tuple[object, ...]:
-        """Tests of one kind can be put together."""
+        """Tests of the same kind can be combined."""
         return self.options.get("protocol"), bool(self.options.get("reverse")), bool(self.reverse.time_s)
 
 
@@ -123,7 +123,7 @@ class _Result:
         self.begun_s = 0.0
 
     def take(self, entry: Json) -> None:
-        """A whole result, an event of a stream, or a part of a result that breaks off."""
+        """Accepts a whole result, an event of a stream, or a part of a truncated result."""
         if isinstance(entry.get("error"), str):
             self.error = entry["error"]
         event, data = entry.get("event"), entry.get("data")
@@ -217,7 +217,7 @@ def _measurement(path: Path, tests: list[_Test], skipped: Skipped | None, notes:
 
 
 def _lengths(test: _Test) -> tuple[float, float]:
-    """Of a full packet and of what it carries, in bytes."""
+    """Returns the bytes of a full packet, and of its payload."""
     if test.is_udp:
         payload = number(test.options, "blksize") or 1448.0
         return payload + _UDP_HEADER_BYTES, payload
@@ -226,7 +226,7 @@ def _lengths(test: _Test) -> tuple[float, float]:
 
 
 def _throughput(tests: list[_Test], way: Direction, expansion: float) -> Throughput:
-    """Of IP packets: iperf3 counts what they carry."""
+    """Returns the throughput of IP packets; iperf3 counts their payload."""
     parts = [_way(test, way) for test in tests]
     rtt_s = np.concatenate([part.rtt_s for part in parts])
     rates = [_left_the_buffer(test, part) for test, part in zip(tests, parts, strict=True)]
@@ -241,9 +241,9 @@ def _throughput(tests: list[_Test], way: Direction, expansion: float) -> Through
 
 
 def _left_the_buffer(test: _Test, part: _Way) -> Floats:
-    """Without what only filled the sender's buffer: it counts what it hands to TCP, which at first is more.
+    """Subtracts what only filled the sender's buffer: iperf3 counts data handed to TCP.
 
-    At the end that is what was sent and has not arrived.
+    At the end, the buffer's contents are what was sent and has not arrived.
     """
     rates, interval_s = np.array(part.rate_bps), np.array(part.interval_s)
     sent = number(object_of(test.end, "sum_sent"), "bytes")
@@ -256,7 +256,7 @@ def _left_the_buffer(test: _Test, part: _Way) -> Floats:
 
 
 def _round_trips(tests: list[_Test], packet_bytes: float) -> RoundTrips | None:
-    """The sender's smoothed ones, one an interval."""
+    """Returns the sender's smoothed RTTs, one per interval."""
     parts = [way for test in tests for way in (test.forward, test.reverse) if not np.isnan(way.rtt_s).all()]
     if not parts:
         return None
@@ -276,7 +276,7 @@ def _round_trips(tests: list[_Test], packet_bytes: float) -> RoundTrips | None:
 
 
 def _losses(tests: list[_Test], way: Direction, packet_bytes: float) -> LossCount | None:
-    """Of UDP. The receiver knows; at the end, the sender is told."""
+    """Returns the losses of UDP. The receiver knows them and reports them at the end."""
     packets = lost = 0
     for test in tests:
         if not test.is_udp:
@@ -291,7 +291,7 @@ def _losses(tests: list[_Test], way: Direction, packet_bytes: float) -> LossCoun
             packets, lost = packets + int(all_packets), lost + int(all_lost)
     if not packets:
         return None
-    # iperf3 counts what comes late as lost and takes it back in a later interval: a sum may be below 0.
+    # iperf3 counts a late packet as lost and corrects that in a later interval, so a sum may be negative.
     return LossCount(packets, min(max(lost, 0), packets), way, packet_bytes)
 
 
@@ -351,12 +351,13 @@ def _way(test: _Test, way: Direction) -> _Way:
 
 
 def _is_end(part: Json) -> bool:
-    """The total of a UDP test, which has no `sum_sent` in older versions, and not an interval."""
+    """Returns whether it is the total of a UDP test, which lacks `sum_sent` in older versions, not an
+    interval."""
     return any("udp" in stream for stream in objects_of(part, "streams")) or "cpu_utilization_percent" in part
 
 
 def _added(streams: list[Json]) -> Json:
-    """What `sum` would say."""
+    """Returns what `sum` would contain."""
     if not streams:
         return {}
     total = dict(streams[0])
@@ -368,7 +369,7 @@ def _added(streams: list[Json]) -> Json:
 
 
 def _count(part: Json, key: str) -> float | None:
-    """iperf3 takes back what came late after all: packets lost in an interval may be below 0."""
+    """An interval's losses may be negative: iperf3 corrects for packets that arrived late."""
     return number(part, key, least=-1e15 if key == "lost_packets" else 0.0)
 
 

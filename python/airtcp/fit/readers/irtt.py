@@ -1,4 +1,4 @@
-"""Results of irtt: `irtt client -o result.json HOST`, packed by gzip or not."""
+"""Reads results of irtt, gzipped or not: `irtt client -o result.json HOST`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from airtcp.fit.rows import MAX_ROWS
 from airtcp.fit.text import Skips, TextFile
 
 _LONGEST = 1 << 20
-"""Of an object that is read in one piece; the whole result is read round trip by round trip."""
+"""Longest object that is read in one piece; the result itself is read round trip by round trip."""
 _FATES = {"false": NOT_LOST, "true": SOMEWHERE, "true_up": THERE, "true_down": BACK}
 _UDP_IPV4_BYTES = 28
 _LEAST_BYTES = 16
@@ -55,7 +55,7 @@ def read(path: Path) -> Measurement:
 
 
 class _Result:
-    """Whole, or the objects inside one by one."""
+    """The whole result, or its inner objects one by one."""
 
     def __init__(self) -> None:
         self.probes = ProbeSeries()

@@ -1,4 +1,4 @@
-"""Bandwidth logs: a JSON list of objects, such as {duration_ms, bandwidth_kbps, latency_ms}."""
+"""Reads bandwidth logs: a JSON list of objects, such as {duration_ms, bandwidth_kbps, latency_ms}."""
 
 from __future__ import annotations
 

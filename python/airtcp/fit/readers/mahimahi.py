@@ -1,4 +1,4 @@
-"""Capacity traces in mahimahi's format: each line the time in ms at which 1500 bytes may cross."""
+"""Reads capacity traces in mahimahi's format: each line is the time in ms at which 1500 bytes may cross."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _DOWN = re.compile(r"(\b|_)down(link|load)?(\b|_)", re.IGNORECASE)
 def recognises(head: bytes) -> float:
     lines = head.split(b"\n")
     if len(lines) > 2:
-        # The last one may be cut.
+        # The last line may be truncated.
         lines.pop()
     words = [word for line in lines if (word := line.partition(b"#")[0].strip())]
     numbers = [int(word) for word in words if len(word) <= 10 and word.isdigit()]
@@ -57,7 +57,7 @@ def read(path: Path) -> Measurement:
 
 
 def _opportunities(text: TextFile) -> tuple[array[int], int]:
-    """How many there are in each bin, and the last one's time."""
+    """Returns the number of opportunities in each bin, and the time of the last one."""
     counts: array[int] = array("q")
     last_ms = 0
     for number, line in text.lines():
@@ -79,12 +79,13 @@ def _opportunities(text: TextFile) -> tuple[array[int], int]:
 
 
 def _bin(ms: int) -> int:
-    """As the opportunity at the very end belongs to the trace, each bin has its end and not its beginning."""
+    """A bin includes its end and not its start, because the opportunity at the very end belongs to the
+    trace."""
     return max(ms - 1, 0) // _BIN_MS
 
 
 def _throughput(counts: array[int], last_ms: int, direction: Direction) -> Throughput:
-    # A short last bin goes with the one before it.
+    # A short last bin is merged with the one before.
     bins = max(1, round(last_ms / _BIN_MS))
     opportunities = np.array(counts[:bins])
     opportunities[-1] += sum(counts[bins:])

@@ -1,4 +1,4 @@
-"""What mtr printed: `mtr --json`, `--report`, `--csv` and `--raw`. The last hop that answered counts."""
+"""Reads the output of `mtr --json`, `--report`, `--csv` and `--raw`. The last hop that answered counts."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class _Hop:
     number: int
     host: str
     loss: float
-    """Share."""
+    """As a share."""
     sent: int
     mean_s: float
     least_s: float
@@ -135,7 +135,7 @@ def _csv_hop(headings: list[str], fields: list[str]) -> _Hop | None:
 
 
 def _hop(place: str, host: str, loss: str, sent: str, mean: str, least: str) -> _Hop | None:
-    """None: one of them is no number that can be."""
+    """Returns None if a value is not a valid number."""
     try:
         numbers = [float(text.strip().rstrip("%")) for text in (place, loss, sent, mean, least)]
     except ValueError:

@@ -50,13 +50,13 @@ def read(path: Path) -> Measurement:
 
 @dataclass
 class _Log:
-    """The probes, and what stands above them."""
+    """The probes and the lines above them."""
 
     facts: dict[str, str] = field(default_factory=dict)
     probes: ProbeSeries = field(default_factory=ProbeSeries)
 
     def take(self, line: str) -> bool:
-        """False: not understood."""
+        """Returns False if the line is not understood."""
         if line.startswith("#"):
             for word in line[1:].split():
                 name, equals, value = word.partition("=")
@@ -102,7 +102,7 @@ _LOADS: dict[str, Direction] = {"there": "forward", "back": "reverse", "both": "
 
 
 def _number(text: str) -> float | None:
-    """NaN for nothing; None for what is no number that can be."""
+    """Returns NaN for an empty field, None for an invalid number."""
     if not text:
         return math.nan
     try:

@@ -1,4 +1,4 @@
-"""One round trip in ms a line, as `airtcp trace` prints them."""
+"""Reads one round trip in ms per line, as `airtcp trace` prints them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def recognises(head: bytes) -> float:
     text = head.decode("utf-8", "replace")
     lines = text.splitlines()
     if len(lines) > 2:
-        # The last one may be cut.
+        # The last line may be truncated.
         lines.pop()
     words = [word for line in lines if (word := _word(line))]
     values = [value for word in words if (value := _value(word)) is not None]
@@ -31,7 +31,7 @@ def recognises(head: bytes) -> float:
         return 0.97
     steps_back = sum(after < before for before, after in pairwise(values))
     if steps_back * 100 <= len(values) and all(value.is_integer() for value in values):
-        # Whole numbers that never decrease are a capacity trace's.
+        # Whole numbers that never decrease may be a capacity trace.
         return 0.26
     return 0.85 * len(values) / len(words)
 

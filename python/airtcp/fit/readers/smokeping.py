@@ -1,4 +1,4 @@
-"""SmokePing's data as rrdtool prints them: `rrdtool fetch HOST.rrd AVERAGE` or `rrdtool dump HOST.rrd`."""
+"""Reads SmokePing's data as printed by `rrdtool fetch HOST.rrd AVERAGE` or `rrdtool dump HOST.rrd`."""
 
 from __future__ import annotations
 
@@ -55,18 +55,18 @@ def read(path: Path) -> Measurement:
 
 @dataclass
 class _Rows:
-    """A row a step; its round trips are sorted, and nobody knows their order."""
+    """A row per step; its round trips are sorted, and their order is unknown."""
 
     names: list[str] = field(default_factory=list)
     starts_s: array[float] = field(default_factory=lambda: array("d"))
-    """Of each step that has a ping."""
+    """Start of each step that has a ping."""
     counts: array[int] = field(default_factory=lambda: array("L"))
     rtt_s: array[float] = field(default_factory=lambda: array("d"))
     packets: int = 0
     lost: int = 0
 
     def take(self, line: str) -> bool:
-        """False: not understood."""
+        """Returns False if the line is not understood."""
         if (name := _NAME.search(line)) is not None:
             self.names.append(name[1])
             return True
@@ -99,7 +99,7 @@ class _Rows:
     def measurement(self, path: Path, text: TextFile) -> Measurement:
         starts, counts = np.array(self.starts_s), np.array(self.counts, dtype=np.int64)
         rtt_s = np.array(self.rtt_s)
-        # Steps that overlap, as a dump's coarser ones do, would count twice.
+        # Overlapping steps, such as a dump's coarser ones, would count twice.
         order = np.argsort(np.repeat(starts, counts), kind="stable")
         step_s = float(np.median(np.diff(np.unique(starts)))) if len(np.unique(starts)) > 1 else 300.0
         bounds = np.cumsum(counts) - counts
@@ -124,7 +124,7 @@ class _Rows:
 
 
 def _number(text: str) -> float:
-    """NaN for what is none."""
+    """Returns NaN for what is no number."""
     try:
         return float(text)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Samples of `ss -ti`: one, or many one after the other, as a loop around it prints them."""
+"""Reads samples of `ss -ti`: one, or several from a loop around it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _DELIVERY = re.compile(r"\bdelivery_rate (\d{1,18}(?:\.\d{1,9})?)([KMGT]?)bps")
 _PREFIXES = {"": 1.0, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
 _FLAGS = frozenset(("ts", "sack", "ecn", "ecnseen", "fastopen"))
 _ALGORITHM = re.compile(r"[a-z][a-z0-9_-]*$")
-# IPv4's and TCP's headers, with timestamps.
+# Headers of IPv4 and TCP, with timestamps.
 _HEADER_BYTES = 52
 _USUAL_INTERVAL_S = 1.0
 _DAY_S = 86400.0
@@ -36,7 +36,7 @@ def recognises(head: bytes) -> float:
     lines = head.decode("utf-8", "replace").splitlines()
     infos = sum(" rto:" in f" {line}" and _INFO.search(line) is not None for line in lines)
     if not infos:
-        # Without -i: `read` says so.
+        # Output without -i, which `read` reports.
         return 0.3 if any(_HEADING.match(line) and "Send-Q" in line for line in lines) else 0.0
     known = sum(_is_known(line.strip()) for line in lines)
     return max(0.3, 0.95 * known / len(lines))
@@ -87,11 +87,11 @@ def read(path: Path) -> Measurement:
 
 @dataclass
 class _Connection:
-    """The samples of one."""
+    """The samples of one connection."""
 
     name: str
     at_s: array[float] = field(default_factory=lambda: array("d"))
-    """NaN: no date stands above the sample."""
+    """NaN if no date precedes the sample."""
     rtt_s: array[float] = field(default_factory=lambda: array("d"))
     acked: array[float] = field(default_factory=lambda: array("d"))
     received: array[float] = field(default_factory=lambda: array("d"))
@@ -150,7 +150,7 @@ class _Connection:
     def _times(self) -> tuple[Floats, list[str]]:
         at_s = np.array(self.at_s)
         if np.isfinite(at_s).all():
-            # Times of day begin again at midnight.
+            # Times of day restart at midnight.
             days = np.concatenate(([0], np.cumsum(np.diff(at_s) < -_DAY_S / 2)))
             at_s = at_s + days * _DAY_S
             return np.maximum.accumulate(at_s - at_s[0]), []
@@ -161,7 +161,7 @@ class _Connection:
         return times, [note] if len(at_s) > 1 else []
 
     def _round_trips(self, time_s: Floats) -> RoundTrips | None:
-        """Those of samples in which something was acknowledged since the one before."""
+        """Returns the RTTs of samples that acknowledged something since the previous one."""
         rtt_s, acked = np.array(self.rtt_s), np.array(self.acked)
         news = np.concatenate(([True], (np.diff(acked) != 0) | (np.diff(rtt_s) != 0)))
         news &= np.isfinite(rtt_s)
@@ -170,7 +170,7 @@ class _Connection:
         return RoundTrips(time_s[news], rtt_s[news], self.mss_bytes + _HEADER_BYTES, self.least_s)
 
     def _throughput(self, time_s: Floats, count: Floats) -> tuple[Throughput, ...]:
-        """Of IP packets. A lone sample has the delivery rate."""
+        """Returns the throughput of IP packets. A lone sample has the delivery rate."""
         expansion = (self.mss_bytes + _HEADER_BYTES) / self.mss_bytes
         interval_s, grown = np.diff(time_s), np.diff(count)
         some = (interval_s > 0) & (grown >= 0)
@@ -187,7 +187,7 @@ class _Connection:
         if "data_segs_out" not in self.last:
             return None
         sent, resent = int(_value(self.last, "data_segs_out")), int(self._retransmitted())
-        # The kernel counts DSACKs since it counts `bytes_sent`, and ss leaves out what is 0.
+        # Kernels that report `bytes_sent` also count DSACKs, and ss omits zeros.
         counts_dsacks = "bytes_sent" in self.last
         return Transfer(
             data_packets=max(sent - resent, 0),
@@ -222,7 +222,7 @@ class _Samples:
         return self.samples == _MAX_SAMPLES
 
     def take(self, line: str) -> bool:
-        """False: the line is none of ss."""
+        """Returns False if the line is not from ss."""
         if (found := _SOCKET.match(line)) is not None:
             self.name = f"{found[1]} → {found[2]}"
             line = found[3] or ""
@@ -243,7 +243,7 @@ class _Samples:
         }
         connection = self.connections.get(self.name)
         if connection is not None and _bytes_acked(fields) < connection.acked[-1]:
-            # The port was used anew.
+            # The port was reused.
             self.connections[f"{self.name} ({len(self.connections)})"] = connection
             connection = None
         if connection is None:
@@ -260,7 +260,7 @@ def _bytes_acked(fields: dict[str, tuple[float, float | None]]) -> float:
 
 
 def _value(fields: dict[str, tuple[float, float | None]], name: str) -> float:
-    """ss leaves out what is 0."""
+    """ss omits zeros."""
     return fields[name][0] if name in fields else 0.0
 
 

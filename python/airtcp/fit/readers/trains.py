@@ -24,11 +24,11 @@ MARK = "# airtcp trains 1"
 COLUMNS = "direction,train,index,bytes,sent_us,arrived_us"
 MOST_PACKETS = 1 << 20
 FEW_PAIRS = 8
-"""A train with fewer packets next to each other tells no rate."""
+"""A train with fewer adjacent packets shows no rate."""
 CROWD = 0.03
-"""Trains whose rates are so near to the middle one are its crowd."""
+"""Trains with rates this close to the median form the crowd."""
 VARIES = 0.2
-"""If half of the trains are farther apart, the rate is not one."""
+"""If half of the trains differ by more, the rate is not constant."""
 _WAYS: dict[str, Direction] = {"there": "forward", "back": "reverse"}
 _LATEST_US = 1e12
 
@@ -74,7 +74,7 @@ def read(path: Path) -> Measurement:
 
 @dataclass
 class _Train:
-    """Its packets: index, bytes, sent_us, arrived_us (NaN: lost)."""
+    """The packets of a train: index, bytes, sent_us, arrived_us (NaN: lost)."""
 
     values: array[float] = field(default_factory=lambda: array("d"))
 
@@ -83,15 +83,15 @@ class _Train:
 
     @property
     def packets(self) -> Floats:
-        """In order of sending; shape (n, 4)."""
+        """The packets in order of sending; shape (n, 4)."""
         rows: Floats = np.array(self.values).reshape(-1, 4)
         return rows[np.argsort(rows[:, 0], kind="stable")]
 
     def rate_bps(self) -> tuple[float, float] | None:
-        """By packets that came right after the one before, and the bytes that tell it.
+        """Returns the rate by packets that arrived right after their predecessor, and the bytes behind it.
 
-        Neither what the link lost nor what the queue dropped is between these. The sender must have been
-        faster than the link: what came out no slower than it went in tells nothing of the link.
+        No loss on the link or in the queue lies between such packets. The sender must have been faster than
+        the link: a train that arrives as fast as it was sent shows nothing of the link.
         """
         rows = self.packets
         follows = (np.diff(rows[:, 0]) == 1) & np.isfinite(np.diff(rows[:, 3]))
@@ -116,17 +116,17 @@ def _link_rate(trains: list[_Train], way: Direction) -> LinkRate | None:
     low, middle, high = np.quantile(rates, [0.25, 0.5, 0.75])
     near = np.abs(rates / middle - 1) <= CROWD
     is_one = (high - low) <= VARIES * middle
-    # A delay that varies spreads one train and crowds the next. A host that is late makes outliers.
+    # A varying delay stretches one train and compresses the next; a host that is late causes outliers.
     usual = (low <= rates) & (rates <= high) if is_one else np.full(len(rates), True)
     fills = float(np.median([sent for _, sent in found])) > 1.2 * middle
-    # The mean of the times that bytes took, not of the rates.
+    # Averages times per byte, not rates.
     mean = float(bytes_each[usual].sum() / (bytes_each / rates)[usual].sum())
     crowd = float(bytes_each[near].sum() / bytes_each.sum())
     return LinkRate(way, mean, mean if fills else None, crowd, float(rates.max()))
 
 
 def _room(trains: list[_Train], rate: LinkRate) -> QueueRoom | None:
-    """By how much longer packets were on their way than the quickest: the queue in front of them."""
+    """Returns the queue in front of the packets, from their excess over the fastest packet's delay."""
     if rate.estimate_bps is None:
         return None
     waits, is_full = [], False
@@ -146,7 +146,7 @@ def _room(trains: list[_Train], rate: LinkRate) -> QueueRoom | None:
 
 
 def _overflowed(rows: Floats, arrived: Floats) -> bool:
-    """Far more of the train's last third was lost than of its first one."""
+    """Returns whether the train's last third lost far more packets than its first."""
     third = len(rows) // 3
     first, last = int((~arrived[:third].astype(bool)).sum()), int((~arrived[-third:].astype(bool)).sum())
     return third >= FEW_PAIRS and last >= third / 3 and last > 3 * (first + 1)

@@ -1,4 +1,4 @@
-"""Figures that one would put into a paper."""
+"""Figures for a paper."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ from airtcp.sweep.result import SweepResult
 __all__ = ["Figures", "draw", "draw_inline", "figures_of", "overlaid", "save_all"]
 
 Figures = Mapping[str, Callable[..., Figure]]
-"""What can be drawn, by name; the first is the main one. The options are those of `drawing`."""
+"""Functions that draw figures, by name; the first is the main one. Their options are those of `drawing`."""
 
 
 @singledispatch
 def figures_of(found: object) -> Figures:
-    """The figures of a result."""
+    """Returns the figures of a result."""
     raise TypeError(f"{type(found).__name__} has no figures")
 
 
@@ -71,7 +71,8 @@ def _(found: SweepResult) -> Figures:
 
 
 def overlaid(results: Sequence[object]) -> Figures:
-    """What runs and comparisons have over time, on common axes. Raises ValueError for what has none."""
+    """Returns figures of runs and comparisons over time, on common axes. Raises ValueError if there are
+    none."""
     series: dict[str, Series] = {}
     scenarios = list[Scenario]()
     for place, found in enumerate(results, 1):
@@ -91,11 +92,11 @@ def _series_of(found: Comparison | RunResult) -> Mapping[str, Series]:
 
 
 ORDER = ("cwnd", "queue", "sequence")
-"""What is asked for most."""
+"""The figures most often wanted."""
 
 
 def _of_series(scenario: Scenario, series: Mapping[str, Series], seed: int) -> Figures:
-    """The curves of one run of each scheme."""
+    """Returns the curves of one run of each scheme."""
     runs = runs_of(series, seed, scenario) if series else None
     if runs is None:
         return {}
@@ -110,7 +111,7 @@ def _drawn(context: str, data: Callable[[], Data]) -> Callable[..., Figure]:
 
 
 def draw(figures: Figures, name: str | None = None, **options: Any) -> Figure:
-    """Without a name, the main one. Raises ValueError, which lists the figures that there are."""
+    """Draws the named figure, or the main one. Raises ValueError, which lists the available figures."""
     chosen = name or next(iter(figures), "")
     if chosen not in figures:
         raise ValueError(f"there is no figure `{chosen}`; there are: {', '.join(figures)}")
@@ -119,12 +120,12 @@ def draw(figures: Figures, name: str | None = None, **options: Any) -> Figure:
 
 
 def draw_inline(figures: Figures) -> str:
-    """The main one as SVG for a page, readable on light and on dark ground."""
+    """Returns the main figure as SVG for a page, readable on light and dark backgrounds."""
     with style(ON_ANY_GROUND):
         return inline_svg(next(iter(figures.values()))())
 
 
 def save_all(figures: Figures, directory: Path, formats: Sequence[Format] = FORMATS) -> list[Path]:
-    """Writes each in these formats; answers where they are."""
+    """Writes each in these formats; returns the paths."""
     with style():
         return [path for name, drawn in figures.items() for path in save(drawn(), directory, name, formats)]

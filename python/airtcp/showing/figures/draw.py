@@ -1,4 +1,4 @@
-"""A figure's data on paper: what the page's script draws for a screen, drawn by Matplotlib."""
+"""Draws a figure's data with Matplotlib, for paper; the page's script does so for a screen."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from airtcp.showing.palette import Look, looks
 from airtcp.showing.report.figure import Figure, Mark
 
 PX_PER_IN = 128
-"""Of a figure's height: print is denser than a screen."""
+"""Pixels of a figure's height per inch: print is denser than a screen."""
 COLUMNS_FROM = 4
-"""Panels from which they stand in two columns."""
+"""Number of panels from which they are in two columns."""
 LETTER_IN = 0.062
-"""The mean width of a letter at the figures' size."""
+"""Mean width of a letter at the figures' font size."""
 TOP_IN, BOTTOM_IN, GAP_IN = 0.32, 0.42, 0.24
 
 
@@ -32,9 +32,9 @@ def drawing(
     size: tuple[float, float] | None = None,
     axes: Axes | None = None,
 ) -> Drawing:
-    """Draws the figure, or in `axes` that are there. `context` says of what it is.
+    """Draws the figure, on a new canvas or in `axes`. `context` says what it shows.
 
-    `schemes`: those alone; `time`: that stretch, in seconds; `size`: width and height in inches.
+    `schemes` selects schemes, `time` an interval in seconds; `size` is width and height in inches.
     """
     own = looks(mark.scheme for mark in shown.marks if mark.scheme)
     picked = _picked(shown, schemes)
@@ -49,7 +49,7 @@ def drawing(
 
 
 def _picked(shown: Figure, schemes: Sequence[str] | None) -> Figure:
-    """What is seen of it: neither other schemes nor hidden parts."""
+    """Returns the visible part: without other schemes and hidden parts."""
     hidden = {part.name for part in shown.parts if not part.shown}
     marks = [mark for mark in shown.marks if mark.part not in hidden]
     if schemes is None:
@@ -105,11 +105,11 @@ def _with_panels(
     panels: list[Axes] = list(grid.flat)
     for panel, name in zip(panels, shown.panels, strict=False):
         _fill(panel, shown, [mark for mark in shown.marks if mark.panel in (name, None)], own, time)
-        # A title of its own would be placed anew, beside all ticks, at each drawing.
+        # Matplotlib would lay out a real title again at each drawing.
         panel.text(0, 1.02, name, transform=panel.transAxes, fontweight="bold", va="bottom")
     for spare in panels[len(shown.panels) :]:
         spare.set_visible(False)
-        # The panel above a hole carries the labels of the x axis.
+        # The panel above a gap has the labels of the x axis.
         panels[panels.index(spare) - columns].tick_params(labelbottom=True)
     handles, labels = legend_of(shown, own)
     drawn.subplots_adjust(
@@ -183,7 +183,7 @@ def _limits(axes: Axes, shown: Figure, marks: Sequence[Mark], time: tuple[float,
 
 
 def _heights(marks: Sequence[Mark], time: tuple[float, float]) -> tuple[float, float]:
-    """The least and greatest value in that stretch."""
+    """Returns the lowest and highest value in that interval."""
     values = [
         float(y)
         for mark in marks
@@ -199,7 +199,7 @@ def _label(axes: Axes, shown: Figure) -> None:
 
 
 def _title(drawn: Drawing, axes: Axes, shown: Figure, context: str) -> None:
-    """What it is at the left edge of the axes, of what at the right edge of the figure."""
+    """Puts the title at the left edge of the axes, the context at the right edge of the figure."""
     width, height = drawn.get_size_inches()
     y = 1 - 0.07 / height
     left = axes.get_position().x0

@@ -1,4 +1,4 @@
-"""Marks of a figure, as Matplotlib draws them."""
+"""Draws the marks of a figure with Matplotlib."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ SYMBOLS = {
     "quoted": "d",
 }
 MOST_DOTS = 250
-"""Of one mark: more are only ink."""
+"""Limit per mark: more dots would only be ink."""
 MOST_POINTS = 900
-"""Of one curve: at 220 dpi a panel in two columns has fewer."""
+"""Limit per curve: at 220 dpi a panel in two columns is narrower."""
 PT_PER_PX = 0.55
 SECOND = "#333333"
-"""A second curve of a panel, such as ssthresh, which would drown in the first one's colour."""
+"""Colour of a second curve in a panel, such as ssthresh, which would be lost in the first one's colour."""
 
 Places = Mapping[str, int]
-"""Where categories stand on their axis."""
+"""Positions of categories on their axis."""
 
 
 def draw_mark(axes: Axes, mark: Mark, own: Mapping[str, Look], places: Places) -> None:
@@ -55,7 +55,7 @@ def draw_mark(axes: Axes, mark: Mark, own: Mapping[str, Look], places: Places) -
 
 
 def legend_of(shown: Figure, own: Mapping[str, Look]) -> tuple[list[Any], list[str]]:
-    """Schemes, where neither panels nor an axis name them, and parts that can be told apart."""
+    """Returns the legend: schemes that neither panels nor an axis name, and parts that differ visibly."""
     named = bool(shown.panels) or shown.y.categories or shown.x.categories
     schemes = [] if named else list(dict.fromkeys(mark.scheme for mark in shown.marks if mark.scheme))
     drawn = {mark.part for mark in shown.marks}
@@ -86,7 +86,7 @@ def _line(axes: Axes, mark: Line, look: Look | None) -> None:
         "ls": _dash(mark) if mark.dash or look is None else DASH_OF[look.dash],
         "drawstyle": "steps-post" if mark.step else "default",
     }
-    # A panel says whose it is; a dash of the scheme's own would only hide short peaks.
+    # The panel names the scheme; its dashes would only hide short peaks.
     if mark.panel and not mark.dash:
         style["ls"] = "-"
     axes.plot(*_thinned(mark.x, mark.y), **style)
@@ -113,7 +113,7 @@ def _bars(axes: Axes, mark: Bars, look: Look | None, places: Places) -> None:
     draw, at, values = (axes.barh, y, x) if mark.horizontal else (axes.bar, x, y)
     draw(at, values, 0.62, color=face, edgecolor=colour, lw=0.8)
     if mark.errors:
-        # The white around it shows it on the darkest bar.
+        # The white outline makes it visible on the darkest bar.
         casing = [Stroke(linewidth=2.6, foreground="white"), Normal()]
         errors: Any = {"xerr" if mark.horizontal else "yerr": _numbers(mark.errors)}
         style: Any = {"fmt": "none", "ecolor": "black", "lw": 1.0, "capsize": 2.5, "zorder": 4}
@@ -168,13 +168,13 @@ def _numbers(values: Sequence[Value]) -> list[float]:
 def _thinned(
     x: Sequence[Value], y: Sequence[Value], by: Callable[[list[float]], float] | None = None
 ) -> tuple[list[float], list[float]]:
-    """No more points than print shows; a gap stays a gap."""
+    """Returns no more points than print shows; gaps remain."""
     known = [None if math.isnan(value) else value for value in _numbers(y)]
     at, values = thinned(_numbers(x), known, by=by, most=MOST_POINTS)
     return at, _numbers(values)
 
 
 def _placed(values: Sequence[Value], places: Places) -> list[float]:
-    """Numbers as they are, categories where they stand."""
+    """Returns numbers unchanged, and categories as positions."""
     known = [places[value] if isinstance(value, str) else value for value in values]
     return [math.nan if value is None else float(value) for value in known]

@@ -1,4 +1,4 @@
-"""How all figures look: sober, readable at a column's width, safe for colour-blind readers."""
+"""The style of all figures: sober, readable at a column's width, safe for colour-blind readers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from airtcp.results.shown import Format
 from airtcp.showing import palette
 
 WIDTH_IN = 6.8
-"""The text width of a two-column paper."""
+"""Text width of a two-column paper."""
 CSS_PX_PER_IN = 96
 FORMATS: tuple[Format, ...] = ("png", "svg")
 SCREEN_DPI = 160
@@ -46,9 +46,9 @@ MARK_OF = {
 MARKERS = "".join(MARK_OF[name] for name in palette.MARKS)
 GREY = "#555555"
 FEW_DECADES = 300.0
-"""Ends of an axis over each other up to which 2 and 5 have ticks, too."""
+"""Largest ratio of an axis's ends with ticks at 2 and 5."""
 INK = "#010203"
-"""Stands for the colour of the text around a figure on a page. No palette has it."""
+"""Placeholder for the colour of the text around a figure on a page. No palette has it."""
 
 _RC: dict[str, Any] = {
     "font.size": 8,
@@ -94,12 +94,12 @@ def style(changes: Mapping[str, Any] | None = None) -> Iterator[None]:
 
 
 def line_style(look: palette.Look) -> dict[str, Any]:
-    """Colour and dashes of a scheme."""
+    """Returns the colour and dashes of a scheme."""
     return {"color": look.colour, "linestyle": DASH_OF[look.dash]}
 
 
 class Drawing(Figure):
-    """A figure that a notebook shows whether or not it has loaded pyplot."""
+    """A figure that a notebook shows even if pyplot is not loaded."""
 
     def _repr_png_(self) -> tuple[bytes, dict[str, int]]:
         data = BytesIO()
@@ -110,30 +110,30 @@ class Drawing(Figure):
 
 
 def figure(height_in: float) -> Figure:
-    """One that Matplotlib lays out, which costs another drawing of it."""
+    """Returns a figure that Matplotlib lays out, at the cost of drawing it twice."""
     return Drawing(figsize=(WIDTH_IN, height_in), layout="constrained")
 
 
 def blank(width_in: float, height_in: float) -> Figure:
-    """One whose axes are put where they belong by whoever draws it."""
+    """Returns a figure whose axes the caller places."""
     return Drawing(figsize=(width_in, height_in))
 
 
 def mixed(colour: str, share: float) -> str:
-    """`share` of the colour on white."""
+    """Mixes `share` of the colour with white."""
     parts = (round(int(colour[place : place + 2], 16) * share + 255 * (1 - share)) for place in (1, 3, 5))
     return "#" + "".join(f"{part:02X}" for part in parts)
 
 
 def legend_beside(axes: Axes, order: Sequence[str]) -> None:
-    """The legend right of the axes, its labels in this order."""
+    """Puts the legend to the right of the axes, with labels in this order."""
     handles, labels = axes.get_legend_handles_labels()
     by_label = dict(zip(labels, handles, strict=True))
     axes.legend([by_label[label] for label in order], order, loc="upper left", bbox_to_anchor=(1, 1))
 
 
 def plain_ticks(axes: Axes) -> None:
-    """On logarithmic axes, numbers that are neither huge nor tiny as one writes them: 100 and not 10²."""
+    """Writes moderate numbers on logarithmic axes plainly: 100 and not 10²."""
     for axis, (low, high) in ((axes.xaxis, axes.get_xlim()), (axes.yaxis, axes.get_ylim())):
         if axis.get_scale() == "log" and low > 1e-3 and high < 1e5:
             axis.set_major_formatter(StrMethodFormatter("{x:g}"))
@@ -151,7 +151,7 @@ def small_multiples(
     share_y: bool = True,
     panel_in: float = 1.05,
 ) -> tuple[Figure, list[Axes]]:
-    """One panel a name, with shared axes, in two columns where there are more than three.
+    """Returns a panel per name, with shared axes, in two columns if there are more than three.
 
     `panel_in` is the height of one.
     """
@@ -164,7 +164,7 @@ def small_multiples(
         panel.set_title(name, loc="left", pad=3, fontweight="bold")
     for spare in panels[len(names) :]:
         spare.set_visible(False)
-        # The panel above a hole carries the labels of the time axis.
+        # The panel above a gap has the labels of the time axis.
         panels[panels.index(spare) - columns].tick_params(labelbottom=True)
     drawn.supxlabel(x_label, fontsize=8)
     drawn.supylabel(y_label, fontsize=8)
@@ -172,23 +172,23 @@ def small_multiples(
 
 
 def inline_svg(drawn: Figure) -> str:
-    """An SVG element for a page, in the colour of the text around it; drawn `ON_ANY_GROUND`."""
+    """Returns an SVG element for a page, in the colour of the surrounding text; drawn `ON_ANY_GROUND`."""
     text = StringIO()
     drawn.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
     _, opening, rest = text.getvalue().partition("<svg")
-    # A style sheet would hold for the whole page.
+    # A style sheet would apply to the whole page.
     rest = re.sub(r"<style.*?</style>", "", rest, flags=re.DOTALL)
     rest = re.sub(f"{INK}|#000000", "currentColor", rest).replace(GREY, "#888888")
     return f'{opening} style="max-width:100%;height:auto;stroke-linejoin:round" fill="currentColor"{rest}'
 
 
 def save(drawn: Figure, directory: Path, name: str, formats: Sequence[Format] = FORMATS) -> list[Path]:
-    """In these formats, laid out once; the same figure gives the same bytes."""
+    """Saves in these formats, laid out once; the same figure gives the same bytes."""
     if engine := drawn.get_layout_engine():
         engine.execute(drawn)
-        # With one, each file would be laid out and drawn once more before it is drawn.
+        # Otherwise each file would be laid out and drawn again.
         drawn.set_layout_engine(None)
-    # Not `savefig`, which draws everything once more before it draws.
+    # `savefig` would draw everything twice.
     savers = {"png": _png, "svg": save_svg, "pdf": _pdf}
     return [savers[kind](drawn, directory, name) for kind in formats]
 

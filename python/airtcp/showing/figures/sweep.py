@@ -1,4 +1,4 @@
-"""What varies against who is best: curves over one key, maps over two, all keys side by side over more."""
+"""Figures of the best scheme against what varies: curves over one key, maps over two, all keys over more."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from airtcp.sweep.summary import GOODPUT, Summary
 
 
 def of_sweep(plan: Plan, summary: Summary) -> Mapping[str, Callable[[], Figure]]:
-    """The figures that suit the sweep, by name; the first says most."""
+    """Returns the figures that suit the sweep, by name, the most informative first."""
     if len(plan.axes) == 1:
         return {"curves": partial(curves, plan, summary)}
     maps = panels(plan)
@@ -37,7 +37,7 @@ def of_sweep(plan: Plan, summary: Summary) -> Mapping[str, Callable[[], Figure]]
 
 
 def curves(plan: Plan, summary: Summary) -> Figure:
-    """Over the values of the only key, a line and its interval a scheme; over names, dots."""
+    """Draws a line with its interval per scheme over the only key; dots if its values are names."""
     (axis,) = plan.axes
     drawn = figure(3.2)
     axes = drawn.subplots()
@@ -88,7 +88,7 @@ def _unit(summary: Summary) -> tuple[float, str]:
 
 
 def _places(plan: Plan, axis: Axis) -> dict[str, float]:
-    """Where the values stand: at their numbers, or one after the other."""
+    """Returns the positions of the values: their numbers, or their order."""
     values = values_of(plan, 0)
     if axis.unit and (not axis.logarithmic or all((value.number or 0) > 0 for value in values)):
         return {value.text: (value.number or 0.0) / axis.unit.size for value in values}

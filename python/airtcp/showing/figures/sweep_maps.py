@@ -1,4 +1,4 @@
-"""Maps over two keys: who is best, and what each scheme reaches."""
+"""Maps over two keys: the best scheme, and what each scheme reaches."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from airtcp.sweep.plan import Plan
 from airtcp.sweep.summary import GOODPUT, Judged, Summary
 
 FULL_MARGIN = 0.5
-"""How far ahead the best must be for its cell to have its full colour."""
+"""Lead of the best scheme from which its cell has full colour."""
 HATCH = "////"
 MAX_TEXTS = 14
-"""Cells across in which a margin can still be read."""
+"""Cells across up to which margins are readable."""
 CELL_IN = 0.26
 Rgb = tuple[float, float, float]
 
 
 def best_maps(plan: Plan, summary: Summary, maps: Sequence[Panel]) -> Figure:
-    """A cell has the colour of the scheme that leads there, darker the further; hatched: not clearly."""
+    """Colours each cell by its best scheme, darker with a larger lead; hatched if the lead is not clear."""
     drawn, grid = _panels(plan, [panel.title for panel in maps])
     colours = _colours(plan, summary)
     for axes, panel in zip(grid, maps, strict=True):
@@ -46,7 +46,7 @@ def best_maps(plan: Plan, summary: Summary, maps: Sequence[Panel]) -> Figure:
 
 
 def value_maps(plan: Plan, summary: Summary, panel: Panel) -> Figure:
-    """What each scheme reaches, all on one scale."""
+    """Draws what each scheme reaches, all on one scale."""
     values = {key: found.mean for key, found in summary.estimates.items()}
     scale, unit = rate_scale(list(values.values())) if summary.goal == GOODPUT else (1.0, "s")
     drawn, grid = _panels(plan, plan.schemes)
@@ -61,7 +61,7 @@ def value_maps(plan: Plan, summary: Summary, panel: Panel) -> Figure:
 
 
 def _colours(plan: Plan, summary: Summary) -> dict[str, str]:
-    """Of the schemes that are best somewhere."""
+    """Returns the colours of the schemes that are best somewhere."""
     leaders = {judged.best for judged in summary.judged.values()}
     return {scheme: look.colour for scheme, look in looks(plan.schemes).items() if scheme in leaders}
 
@@ -91,7 +91,7 @@ def _columns(count: int) -> int:
 
 
 def _panels(plan: Plan, titles: Sequence[str]) -> tuple[Figure, list[Axes]]:
-    """Axes with a cell for each pair of values, and their texts as ticks."""
+    """Returns axes with a cell for each pair of values, and the values' texts as ticks."""
     across, up = values_of(plan, 0), values_of(plan, 1)
     columns = _columns(len(titles))
     rows = -(-len(titles) // columns)

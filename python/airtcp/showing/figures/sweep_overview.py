@@ -1,4 +1,4 @@
-"""Sweeps that no map shows: a sample over two keys as dots, more keys side by side."""
+"""Figures of sweeps that have no map: dots for a sample over two keys, more keys side by side."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from airtcp.sweep.plan import Plan, Point
 from airtcp.sweep.summary import Summary
 
 MAX_LINES = 1500
-"""More lines than this are a grey block: then every n-th point is drawn."""
+"""More lines would be a grey block: then only every n-th point is drawn."""
 TIE = "tie"
 
 
 def scatter(plan: Plan, summary: Summary) -> Figure:
-    """A dot a point, with the colour and mark of the scheme that is best there; hollow where it is a tie."""
+    """Draws a dot per point in the style of its best scheme; hollow for a tie."""
     drawn = figure(3.6)
     axes = drawn.subplots()
     for scheme, own in looks(plan.schemes).items():
@@ -42,7 +42,7 @@ def scatter(plan: Plan, summary: Summary) -> Figure:
 
 
 def overview(plan: Plan, summary: Summary) -> Figure:
-    """A line a point across all keys, with the colour of the scheme that is best there; ties are grey."""
+    """Draws a line per point across all keys, in the colour of its best scheme; grey for a tie."""
     drawn = figure(3.6)
     axes = drawn.subplots()
     places = [_places(plan, axis) for axis in range(len(plan.axes))]
@@ -76,7 +76,7 @@ def _numbers(plan: Plan, points: Sequence[Point]) -> tuple[list[float], list[flo
 
 
 def _places(plan: Plan, place: int) -> dict[str, float]:
-    """From 0 to 1, by the key's scale."""
+    """Returns positions from 0 to 1 on the key's scale."""
     axis, values = plan.axes[place], values_of(plan, place)
     if not axis.is_number or len(values) < 2:
         return {value.text: index / max(len(values) - 1, 1) for index, value in enumerate(values)}
@@ -94,7 +94,7 @@ def _look(plan: Plan, name: str) -> dict[str, Any]:
 
 
 def _scales(axes: Axes, plan: Plan) -> None:
-    """Each key's least and greatest value stand at the ends of its own upright."""
+    """Labels the ends of each key's axis with its lowest and highest value."""
     axes.set_xticks(range(len(plan.axes)), [axis.label.replace(" [", "\n[") for axis in plan.axes])
     axes.set_xlim(-0.2, len(plan.axes) - 0.8)
     axes.set_ylim(-0.08, 1.08)

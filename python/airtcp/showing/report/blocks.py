@@ -1,4 +1,4 @@
-"""What a page is made of, beside figures."""
+"""The blocks of a page, except figures."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ class Block(Protocol):
     """A part of a page."""
 
     def render(self, to: Writer) -> str:
-        """Its HTML; all text in it escaped."""
+        """Returns its HTML, with all text escaped."""
 
 
 @dataclass(frozen=True)
 class Text:
-    """A paragraph. `kind`: "strong" for what a reader must see, "warning" for what is not as it should be."""
+    """A paragraph. `kind`: "strong" for essentials, "warning" for what is wrong."""
 
     text: str
     kind: Literal["", "strong", "warning", "quiet"] = ""
@@ -30,7 +30,7 @@ class Text:
 
 @dataclass(frozen=True)
 class List:
-    """Sentences, one a line; with a `name` each where the items are pairs."""
+    """Sentences, one per line, each with a `name` if the items are pairs."""
 
     items: Sequence[str | tuple[str, str]]
 
@@ -51,14 +51,15 @@ class Facts:
 
 @dataclass(frozen=True)
 class Table:
-    """A table of text. The first column names the row; the others are at the right but for `left`."""
+    """A table of text. The first column names the row; the others are right-aligned except those in
+    `left`."""
 
     caption: str
     columns: Sequence[str]
-    """A line break in a title parts it from its unit."""
+    """A line break in a title separates the unit."""
     rows: Sequence[Sequence[str]]
     strong: Sequence[int] = ()
-    """Rows that stand out: the best; with `warns`, what is not as it should be."""
+    """Rows to emphasise: the best or, with `warns`, what is wrong."""
     warns: bool = False
     left: Sequence[int] = ()
     """Columns of words."""
@@ -93,7 +94,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Source:
-    """Text as it stands in a file, folded, to copy or to save: a scenario."""
+    """The text of a file, such as a scenario, folded, to copy or to save."""
 
     title: str
     text: str
@@ -113,9 +114,9 @@ class Source:
 
 @dataclass(frozen=True)
 class Section:
-    """A heading and what stands below it. Sections nest.
+    """A heading and its contents. Sections nest.
 
-    `schemes`: their buttons stand at its top, and show and hide them in all its figures.
+    `schemes`: their buttons are at its top, and show and hide them in all its figures.
     """
 
     title: str

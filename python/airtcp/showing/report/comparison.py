@@ -19,7 +19,7 @@ from airtcp.showing.table import columns
 
 
 def comparison_page(found: Comparison, command: str | None = None) -> Page:
-    """`command` is the one that repeats it. Raises ValueError where nothing has run."""
+    """`command` repeats the comparison. Raises ValueError if nothing has run."""
     if not found.runs:
         raise ValueError("nothing to report: no run has finished")
     scenario = found.scenario
@@ -37,7 +37,7 @@ def comparison_page(found: Comparison, command: str | None = None) -> Page:
 
 
 def sections(found: Comparison, schemes: Sequence[str]) -> list[Section]:
-    """What it has found, in tables and figures; the `schemes` have the colours of their places."""
+    """Returns the results in tables and figures; the `schemes` have the colours of their places."""
     return [
         Section("Summary", list(_summary(found))),
         Section("Figures", list(_figures(found)), schemes=schemes),
@@ -45,7 +45,7 @@ def sections(found: Comparison, schemes: Sequence[str]) -> list[Section]:
 
 
 def summary_table(summaries: Sequence[SchemeSummary], best: Sequence[str]) -> Table:
-    """The table of the terminal, with all its columns."""
+    """Returns the terminal's table, with all columns."""
     shown = columns(summaries)
     runs = max((len(row.seeds) for row in summaries), default=0)
     said = (

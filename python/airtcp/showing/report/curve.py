@@ -1,4 +1,4 @@
-"""Curves as short as a screen needs."""
+"""Reduces curves to the resolution of a screen."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from itertools import accumulate
 
 CURVE_POINTS = 3000
-"""Of one curve that a page carries."""
+"""Limit per curve of a page."""
 CDF_POINTS = 400
 
 Value = float | None
@@ -18,9 +18,9 @@ def thinned(
     by: Callable[[list[float]], float] | None = None,
     most: int = CURVE_POINTS,
 ) -> tuple[list[float], list[Value]]:
-    """At most `most` points: of each stretch its least and its greatest, so no peak is lost.
+    """Returns at most `most` points: the lowest and highest of each interval, so that no peak is lost.
 
-    With `by`, one value of each stretch.
+    With `by`, one value of each interval.
     """
     if len(times) <= most:
         return list(times), list(values)
@@ -44,7 +44,8 @@ def thinned(
 
 
 def cumulative(values: Sequence[float], counts: Sequence[int]) -> tuple[list[float], list[float]]:
-    """The distribution function of ordered values: from the first one at share zero to the last at one."""
+    """Returns the distribution function of ordered values: from share zero at the first to one at the
+    last."""
     total = sum(counts)
     shares = [0.0, *(done / total for done in accumulate(counts))]
     points = list(zip([values[0], *values], shares, strict=True))
@@ -55,6 +56,6 @@ def cumulative(values: Sequence[float], counts: Sequence[int]) -> tuple[list[flo
 
 
 def span(values: Sequence[Value]) -> tuple[float, float]:
-    """Least and greatest; zeros where there is none."""
+    """Returns the lowest and highest value; zeros without any."""
     known = [value for value in values if value is not None]
     return (min(known), max(known)) if known else (0.0, 0.0)

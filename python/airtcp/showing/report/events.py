@@ -1,4 +1,4 @@
-"""What is marked on a sequence–time figure, and how much of it there is room for."""
+"""The marks of a sequence–time figure, as far as there is room."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import polars as pl
 from airtcp.showing.report.figure import Dots, Part, Symbol
 
 MOST_MARKS = 6000
-"""Of one kind and scheme that a page carries. With seven schemes and all kinds, that is 4 MB."""
+"""Limit per kind and scheme of a page. With seven schemes and all kinds, that is 4 MB."""
 
 
 @dataclass(frozen=True)
@@ -39,14 +39,14 @@ KINDS = (
 
 
 class Marks:
-    """The marks of one figure; says afterwards which of them it left out."""
+    """The marks of one figure; reports afterwards which it left out."""
 
     def __init__(self) -> None:
         self.dots: list[Dots] = []
         self._left_out: list[str] = []
 
     def add(self, scheme: str, events: pl.DataFrame, scale: float) -> None:
-        """`events` of one flow of `scheme`; positions are divided by `scale`."""
+        """Adds `events` of one flow of `scheme`; positions are divided by `scale`."""
         for kind in KINDS:
             rows = events.filter(kind.of)
             drawn = rows.gather_every(-(-rows.height // MOST_MARKS)) if rows.height > MOST_MARKS else rows
@@ -57,12 +57,12 @@ class Marks:
 
     @property
     def parts(self) -> list[Part]:
-        """Those kinds that there are."""
+        """The kinds that occur."""
         present = {dots.part for dots in self.dots}
         return [Part(kind.name, kind.symbol) for kind in KINDS if kind.name in present]
 
     def said(self) -> str:
-        """For the caption: what the marks are, and what is left out."""
+        """Returns text for the caption: what the marks are, and what is left out."""
         text = (
             "Losses are marked when the packet was lost, which only a simulator knows; retransmissions and "
             "timeouts, when the sender resent; duplicate ACKs, at the sequence number they acknowledge, "
@@ -74,7 +74,7 @@ class Marks:
 
 
 def counts(events: pl.DataFrame) -> Mapping[str, int]:
-    """How many of each kind there are; duplicate ACKs one by one."""
+    """Returns the number of events of each kind; duplicate ACKs are counted one by one."""
     return {kind.name: int(events.filter(kind.of)["count"].sum()) for kind in KINDS}
 
 
@@ -93,6 +93,6 @@ def _dots(scheme: str, kind: Kind, rows: pl.DataFrame, scale: float) -> Dots:
 
 
 def _notes(rows: pl.DataFrame) -> Iterator[str]:
-    """What a mark is, where its kind does not say it."""
+    """Yields what each mark is, if its kind does not say it."""
     for kind, cause, count in rows.select("kind", "cause", "count").iter_rows():
         yield f"{count} duplicate ACKs" if count > 1 else cause or kind

@@ -1,4 +1,4 @@
-"""What reports of comparisons and of single runs both say."""
+"""Sections that reports of comparisons and of single runs share."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def repeat_section(
     *,
     in_real_time: bool = False,
 ) -> Section:
-    """All that it takes to get the same numbers; `chosen`: seeds and schemes, if not the scenario's.
+    """Returns all that it takes to get the same numbers; `chosen`: seeds and schemes, if not the scenario's.
 
     `in_real_time`: it ran on a kernel, where they come out nearly the same.
     """
@@ -49,7 +49,7 @@ _IN_REAL_TIME = (
 
 
 def host_section(host: Host | None) -> list[Section]:
-    """The machine on whose kernel it ran; nothing of a simulator."""
+    """Returns the machine on whose kernel it ran; nothing for a simulation."""
     if host is None:
         return []
     facts = {
@@ -67,7 +67,7 @@ _BEFORE = "The scenario as fitted, before any --set; the one at the end is what 
 
 
 def assumed(fitted: Sequence[Assumption] | None) -> list[Block]:
-    """What the answer rests on, where nobody has measured it."""
+    """Returns the assumptions behind the answer."""
     items = [(each.what[:1].upper() + each.what[1:], each.text) for each in fitted or ()]
     return (
         [Section("What the measurement leaves open", [List(items), Text(_BEFORE, "quiet")])] if items else []
@@ -95,7 +95,7 @@ _TRUTHS: tuple[tuple[str, str], ...] = (
 
 
 def truth_table(runs: Sequence[Run], *, on_linux: bool = False) -> Table:
-    """What only a simulator knows, or who emulates the path: which losses were what."""
+    """Returns what only a simulator or emulator knows: the cause of each loss."""
     by_scheme = group(runs)
 
     def mean(of_scheme: Sequence[Run], key: str) -> float:

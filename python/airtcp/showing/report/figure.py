@@ -1,9 +1,9 @@
 """Figures as data: marks in axes. The page's script draws them, in the reader's theme and width.
 
-A mark that names a `scheme` has that scheme's colour and symbol, and goes when its button is released. One
-that names a `part` belongs to a part of the figure, such as the timeouts, which has a button of its own below
-the title. One that names a `panel` stands in the small figure of that name; a panel with a scheme's name goes
-with the scheme.
+A mark that names a `scheme` has that scheme's colour and symbol, and disappears when its button is released.
+A mark that names a `part` belongs to a part of the figure, such as the timeouts, with a button of its own
+below the title. A mark that names a `panel` is in the small figure of that name; a panel named after a scheme
+disappears with it.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ Symbol = Literal[
     "open", "quoted",
 ]  # fmt: skip
 FIGURES = 5
-"""Significant figures of what is drawn: finer than a screen can show. Positions and times have two more."""
+"""Significant figures of drawn values: finer than a screen shows. Positions and times have two more."""
 
 
 @dataclass(frozen=True)
 class Axis:
-    """`time`: the figures of a page whose x axes are times are zoomed together."""
+    """`time`: figures of a page whose x axes are times zoom together."""
 
     label: str
     log: bool = False
@@ -36,12 +36,12 @@ class Axis:
     categories: bool = False
     time: bool = False
     end: float | None = None
-    """Where the axis ends until the reader zooms in; None: where the data do."""
+    """Where the axis ends until the reader zooms; None for the end of the data."""
 
 
 @dataclass(frozen=True)
 class Mark:
-    """What all marks have."""
+    """Properties of all marks."""
 
     name: str
     x: Sequence[Value]
@@ -53,11 +53,11 @@ class Mark:
 
 @dataclass(frozen=True)
 class Line(Mark):
-    """A curve. Where `y` is None it is broken. `step`: a value holds until the next one."""
+    """A curve, with gaps where `y` is None. `step`: a value holds until the next one."""
 
     step: bool = False
     dash: Literal["", "dash", "dot"] = ""
-    """Beside the scheme's own: for a second curve of the same scheme."""
+    """Combined with the scheme's own dash, for a second curve of the same scheme."""
     thin: bool = False
     errors: Sequence[float | None] = ()
     """Half-widths of intervals."""
@@ -65,7 +65,8 @@ class Line(Mark):
 
 @dataclass(frozen=True)
 class Dots(Mark):
-    """Single points; `symbol` empty: the scheme's, `open`: the same, hollow; `quoted`: a mark on a bar.
+    """Single points. `symbol`: empty for the scheme's own, `open` for that symbol hollow; `quoted`: a mark on
+    a bar.
 
     `notes` are shown where the reader points.
     """
@@ -74,22 +75,22 @@ class Dots(Mark):
     notes: Sequence[str] = ()
     size: float = 7
     all: bool = False
-    """Not every so many where they are many."""
+    """Draw all dots, without thinning."""
 
 
 @dataclass(frozen=True)
 class Bars(Mark):
-    """Bars from zero; horizontal where `y` has the categories. `errors` are half-widths of intervals."""
+    """Bars from zero; horizontal if `y` has the categories. `errors` are half-widths of intervals."""
 
     errors: Sequence[float | None] = ()
     horizontal: bool = False
     strong: bool = False
-    """Fuller in colour than the others: the best."""
+    """Emphasised in colour: the best."""
 
 
 @dataclass(frozen=True)
 class Band(Mark):
-    """What lies between `y` and `high`. `step`: a value is that of the time since the one before."""
+    """The area between `y` and `high`. `step`: a value applies to the time since the previous one."""
 
     high: Sequence[Value] = ()
     step: bool = False
@@ -97,15 +98,15 @@ class Band(Mark):
 
 @dataclass(frozen=True)
 class Rule(Mark):
-    """A straight line across, with its name beside it: `x` or `y` has one value, the other one none."""
+    """A straight line across, with its name beside it: one of `x` and `y` has one value, the other none."""
 
 
 @dataclass(frozen=True)
 class Heat(Mark):
-    """A value in each cell: `z` has a row for each `y`, and so has `texts`, which stand in the cells.
+    """A value in each cell: `z` has a row for each `y`, and so has `texts`, the texts in the cells.
 
-    With `winners`, a row of schemes for each `y`, a cell has that scheme's colour, pale where `unsure`
-    says so, and `z` is only told; one without a winner has no colour.
+    With `winners`, a row of schemes for each `y`, a cell has its winner's colour, pale if `unsure`, and `z`
+    is shown only as text; a cell without a winner has no colour.
     """
 
     z: Sequence[Sequence[float | None]] = ()
@@ -117,7 +118,7 @@ class Heat(Mark):
 
 @dataclass(frozen=True)
 class Part:
-    """A part of a figure that can be hidden: how it looks, and whether it shows at first."""
+    """A part of a figure that can be hidden: how it looks, and whether it is visible at first."""
 
     name: str
     symbol: Symbol | Literal[""] = ""
@@ -126,7 +127,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Figure:
-    """One figure. `alt` says in a sentence or two what a reader would see who cannot."""
+    """One figure. `alt` describes it in a sentence or two for readers who cannot see it."""
 
     title: str
     caption: str
@@ -136,14 +137,14 @@ class Figure:
     marks: Sequence[Mark]
     parts: Sequence[Part] = ()
     panels: Sequence[str] = ()
-    """Small figures side by side with the same axes, in this order; none: all marks are in one."""
+    """Small figures side by side with the same axes, in this order; if empty, all marks share one."""
     own_y: bool = False
-    """The panels' y axes differ."""
+    """The panels have different y axes."""
     height: int = 380
-    """In pixels; of a panel's, where there are panels."""
+    """In pixels; the height of a panel if there are panels."""
 
     def spec(self) -> dict[str, Any]:
-        """What the page's script reads."""
+        """Returns the input of the page's script."""
         return {
             "title": self.title,
             "x": _short(self.x),
@@ -185,7 +186,7 @@ def _mark(mark: Mark) -> dict[str, Any]:
 
 
 def _short(thing: Any) -> dict[str, Any]:
-    """Its fields without those that say nothing; numbers as short as a screen can tell apart."""
+    """Returns its non-default fields; numbers are as short as a screen can show."""
     found = {field.name: _plain(getattr(thing, field.name), field.name) for field in fields(thing)}
     return {name: value for name, value in found.items() if value not in (None, "", False, [])}
 

@@ -1,4 +1,4 @@
-"""HTML of text that nobody has checked: a scenario may call its link `</script>`."""
+"""Makes HTML from untrusted text: a scenario may call its link `</script>`."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from typing import Any
 
 @dataclass
 class Writer:
-    """What is written of a page so far: figures, names of its places, the level of the next heading."""
+    """State of writing a page: figures, anchors, the level of the next heading."""
 
     level: int = 2
     figures: dict[str, Any] = field(default_factory=dict)
     contents: list[tuple[str, str]] = field(default_factory=list)
-    """Names and titles of the sections right below the page."""
+    """Anchors and titles of the top-level sections."""
     schemes: dict[str, list[str]] = field(default_factory=dict)
-    """Of each section that has their buttons, by its name."""
+    """Schemes of each section with buttons, by the section's anchor."""
     _names: dict[str, int] = field(default_factory=dict)
 
     def name(self, title: str) -> str:
-        """A name for a place, made of its title, that no other place has."""
+        """Returns a unique anchor made from a title."""
         letters = "".join(
             letter if letter.isascii() and letter.isalnum() else " " for letter in title.lower()
         )
@@ -35,18 +35,18 @@ class Writer:
 
 
 def tag(name: str, text: str, attributes: Mapping[str, str] | None = None, **more: str) -> str:
-    """An element with text; underscores of attributes' names become hyphens."""
+    """Returns an element with text; underscores in attribute names become hyphens."""
     return element(name, escape(text), attributes, **more)
 
 
 def element(name: str, content: str, attributes: Mapping[str, str] | None = None, **more: str) -> str:
-    """The same around HTML."""
+    """Returns an element around HTML."""
     given = {**(attributes or {}), **{key.replace("_", "-"): value for key, value in more.items()}}
     written = "".join(f' {key}="{escape(value)}"' for key, value in given.items())
     return f"<{name}{written}>{content}</{name}>"
 
 
 def script_json(value: object) -> str:
-    """JSON that can stand in a script element: no `<`, so nothing in it can close that."""
+    """Returns JSON for a script element: without `<`, so nothing in it can close the element."""
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")

@@ -11,7 +11,7 @@ from airtcp.showing.terminal import text_of
 
 
 def run_page(found: RunResult, command: str | None = None) -> Page:
-    """`command` is the one that repeats it."""
+    """`command` repeats the run."""
     scenario, said = found.scenario, text_of(found).split("\n")
     on_linux = found.host is not None
     told = List([line.strip() for line in said[1:]])

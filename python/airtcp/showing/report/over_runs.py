@@ -1,4 +1,4 @@
-"""What comes out of all runs: figures over schemes and seeds."""
+"""Figures of all runs: over schemes and seeds."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def goodput_bars(summaries: Sequence[SchemeSummary], runs: Sequence[Run], best: 
 
 
 def paired_goodputs(pairs: Sequence[Pair]) -> Figure:
-    """What each scheme reaches on the kernel, with the simulator's value as a mark on the bar."""
+    """Draws each scheme's result on the kernel, with the simulator's value as a mark on the bar."""
     scale, unit = rate_scale([row.goodput.mean for pair in pairs for row in (pair.sim, pair.linux)])
     marks = list[Mark]()
     for pair in pairs:
@@ -108,7 +108,7 @@ def paired_goodputs(pairs: Sequence[Pair]) -> Figure:
 
 
 def completion_cdf(runs: Sequence[Run]) -> Figure:
-    """Of each scheme, the share of all transfers that was complete after a time."""
+    """Draws the share of each scheme's transfers that were complete after a time."""
     marks, said, ends = list[Mark](), list[str](), list[float]()
     for scheme, of_scheme in group(runs).items():
         times = sorted(time for run in of_scheme for time in completion_times_s(run))

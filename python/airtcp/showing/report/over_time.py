@@ -1,4 +1,4 @@
-"""What happened when: figures of one run of each scheme."""
+"""Figures over time, of one run of each scheme."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from airtcp.showing.report.figure import Axis, Band, Dots, Figure, Line, Mark, P
 
 TIME = "time [s]"
 LOGARITHMIC_FROM = 6.0
-"""Largest over smallest peak from which a linear axis would hide the small ones."""
+"""Ratio of the highest to the lowest peak from which a linear axis would hide the small ones."""
 OVERSHOOT = 1.5
-"""Slow start's peak over what is usual from which it would flatten all that follows."""
+"""Ratio of slow start's peak to the usual level from which it would flatten the rest."""
 BINS = 60
-"""Of goodput over time."""
+"""Bins of goodput over time."""
 PANEL = 150
 ABOVE = (
     "Data count when they are in order: a step above the link's rate is a filled hole that releases what had "
@@ -34,12 +34,12 @@ ABOVE = (
 
 @dataclass(frozen=True)
 class Runs:
-    """One run of each scheme, and the flow that is looked at in it."""
+    """One run of each scheme, and the flow shown in it."""
 
     series: Mapping[str, Series]
     flow: str
     flows: int
-    """Measured ones."""
+    """Number of measured flows."""
     seed: int
     scenario: Scenario
 
@@ -61,7 +61,7 @@ class Runs:
 
     @property
     def said(self) -> str:
-        """Which flow of which run: for captions."""
+        """Says which flow of which run is shown, for captions."""
         of = f"flow {self.flow}, one of {self.flows}" if self.flows > 1 else "the flow"
         return f"Shown for {of}, seed {self.seed}."
 
@@ -73,18 +73,18 @@ class Runs:
 
 
 def runs_of(series: Mapping[str, Series], seed: int, scenario: Scenario) -> Runs | None:
-    """None where no measured flow has left a series, as with UDP alone."""
+    """Returns None if no measured flow has left a series, as with UDP only."""
     names = list(dict.fromkeys(name for found in series.values() for name in found.flows["flow"]))
     if not names:
         return None
     measured = {name for found in series.values() for name in found.deliveries["flow"]}
-    # One with a single connection shows more than one of many short transfers.
+    # One connection shows more than one of many short transfers.
     lasting = [name for name in names if all(_is_one_connection(found, name) for found in series.values())]
     return Runs(series, (lasting or names)[0], len(measured), seed, scenario)
 
 
 def figures(runs: Runs) -> dict[str, Callable[[Runs], Figure]]:
-    """By name, in the order in which a reader asks: how much, how, at what delay."""
+    """Returns figures by name, in the order of a reader's questions: how much, how, at what delay."""
     has_rtts = any(runs.samples(scheme)["rtt_max_s"].count() for scheme in runs.schemes)
     return {
         "goodput-over-time": goodput_figure,
@@ -149,7 +149,7 @@ def cwnd_figure(runs: Runs) -> Figure:
     scale, unit = size_scale(list(medians.values()))
     marks = list[Mark]()
     for scheme, frame in samples.items():
-        # An ssthresh above all windows says no more than that there has been no loss yet.
+        # An ssthresh above all windows only says that there has been no loss yet.
         known = frame.select(
             pl.when(pl.col("ssthresh_bytes") <= max(tops)).then("ssthresh_bytes")
         ).to_series()
@@ -269,7 +269,7 @@ def _state(
     values: pl.Series,
     dash: Literal["", "dot"] = "",
 ) -> list[Mark]:
-    """What a sender's state was: a curve of the one connection, dots of many that overlap."""
+    """Returns a sender's state: a curve for a single connection, dots for many that overlap."""
     if runs.is_one_connection:
         return _curve(part, scheme, times, values, dash=dash)
     at, short = thinned(times.to_list(), values.to_list())
@@ -283,7 +283,7 @@ def _state(
 def _curve(
     part: str, scheme: str, times: pl.Series, values: pl.Series, dash: Literal["", "dash", "dot"] = ""
 ) -> list[Mark]:
-    """In the scheme's panel; nothing where there is no value."""
+    """Returns the curve in the scheme's panel; nothing without a value."""
     if values.count() == 0:
         return []
     at, short = thinned(times.to_list(), values.to_list())
@@ -294,7 +294,7 @@ def _curve(
 
 
 def _goodput(found: Series, end_s: float) -> tuple[list[float], list[float]]:
-    """Rates in bit/s from bin to bin, each at the bin's beginning, the last one repeated at the end."""
+    """Returns goodput in bit/s per bin, each at the bin's beginning, the last repeated at the end."""
     width = end_s / BINS
     by_time = found.deliveries.group_by("time_s").agg(pl.col("received_bytes").sum()).sort("time_s")
     by_bin = by_time.group_by(
@@ -317,7 +317,8 @@ def _range(values: list[float], scale: float) -> str:
 
 
 def _is_one_connection(found: Series, flow: str) -> bool:
-    """Is it the series of one connection, and not of many short ones, whose positions begin anew?"""
+    """Returns whether it is the series of one connection, not of many short ones with restarting
+    positions."""
     positions = found.flows.filter(pl.col("flow") == flow)["una_bytes"]
     return positions.is_sorted()
 

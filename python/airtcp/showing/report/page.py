@@ -1,4 +1,4 @@
-"""The page: one file that asks nothing of a network."""
+"""The page: one file that needs no network."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from airtcp.showing.report.plotly import library
 
 STYLES = ("page.css", "print.css")
 SCRIPTS = ("base.js", "traces.js", "layout.js", "figures.js", "data.js", "controls.js", "main.js")
-"""One module, in this order."""
+"""Concatenated into one module, in this order."""
 ONLY_ITSELF = (
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; "
     "base-uri 'none'; form-action 'none'"
 )
-"""The browser refuses whatever else the page might ask for."""
+"""Content security policy: the browser refuses whatever else the page might load."""
 
 
 @dataclass(frozen=True)
 class Page:
-    """`summary` is the answer in a sentence, and stands at the top."""
+    """`summary` is the answer in a sentence, at the top of the page."""
 
     title: str
     summary: str
@@ -32,7 +32,7 @@ class Page:
     subtitle: str = ""
 
     def html(self) -> str:
-        """The same page gives the same text, with the same versions of Plotly and zlib."""
+        """Returns the page's text, which depends only on its contents and the versions of Plotly and zlib."""
         to = Writer()
         content = "\n".join(block.render(to) for block in self.blocks)
         return _TEMPLATE.format(
@@ -58,13 +58,13 @@ class Page:
         )
 
     def write(self, path: Path) -> Path:
-        """Answers the path. Raises OSError."""
+        """Writes the page and returns its path. Raises OSError."""
         path.write_text(self.html(), encoding="utf-8", newline="\n")
         return path
 
 
 def _colours() -> str:
-    """The palette as CSS variables, which the script reads, too."""
+    """Returns the palette as CSS variables, which the script reads too."""
     light = "".join(f"--series-{place}:{colour};" for place, colour in enumerate(LIGHT))
     dark = "".join(f"--series-{place}:{colour};" for place, colour in enumerate(DARK))
     return f":root{{{light}}}:root[data-theme=dark]{{{dark}}}\n"

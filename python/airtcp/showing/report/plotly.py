@@ -9,16 +9,16 @@ from importlib.resources import files
 from pathlib import Path
 
 PACKED = Path(__file__).parent / "assets" / "plotly.min.js.gz"
-"""A wheel has it; a checkout takes it from Plotly's package, which is then a development dependency."""
+"""A wheel contains it; a checkout takes it from Plotly's package, a development dependency."""
 
 
 @cache
 def library() -> str:
-    """The script, packed: a third of its size. Browsers unpack it by themselves."""
+    """Returns the compressed script, a third of its size; browsers decompress it themselves."""
     return b64encode(PACKED.read_bytes() if PACKED.exists() else packed()).decode("ascii")
 
 
 def packed() -> bytes:
-    """From Plotly's package. The same version of it, and of zlib, gives the same bytes."""
+    """Compresses the script of Plotly's package. The same versions of it and of zlib give the same bytes."""
     script = (files("plotly") / "package_data" / "plotly.min.js").read_bytes()
     return gzip.compress(script, 9, mtime=0)

@@ -18,7 +18,7 @@ from airtcp.showing.table import cells
 
 
 def side_by_side_page(found: SideBySide, command: str | None = None) -> Page:
-    """`command` is the one that repeats it. Raises ValueError where nothing has run."""
+    """`command` repeats the comparison. Raises ValueError if nothing has run."""
     if not (found.sim.runs or found.linux.runs):
         raise ValueError("nothing to report: no run has finished")
     scenario = found.sim.scenario

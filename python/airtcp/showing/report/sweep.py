@@ -18,13 +18,13 @@ from airtcp.sweep.result import SweepResult
 from airtcp.sweep.summary import GOODPUT, Judged
 
 MAX_ROWS = 300
-"""Points that a table lists: more are in the data."""
+"""Limit on the points in a table; the data have all."""
 CELL_PX = 34
 INTERVALS = "intervals"
 
 
 def sweep_page(found: SweepResult, command: str | None = None) -> Page:
-    """`command` is the one that repeats it. Raises ValueError where nothing has run."""
+    """`command` repeats the sweep. Raises ValueError if nothing has run."""
     if not found.judged.judged:
         raise ValueError("nothing to report: no run has finished")
     schemes = list(found.plan.schemes)
@@ -108,7 +108,7 @@ def _best(found: SweepResult) -> Iterator[Block]:
 
 
 def _curves(found: SweepResult, place: int) -> Figure:
-    """Every scheme over one key: as a line, if it is the only one."""
+    """Draws every scheme over one key, as a line if that is the only key."""
     plan, summary, key = found.plan, found.judged, found.plan.axes[place]
     scale, unit = _unit(found)
     marks, bands = list[Mark](), list[Mark]()
@@ -148,7 +148,7 @@ def _curves(found: SweepResult, place: int) -> Figure:
 def _best_map(found: SweepResult, maps: Sequence[Panel]) -> Figure:
     plan, summary = found.plan, found.judged
     across, up = ([shown(plan.axes[axis], value) for value in values_of(plan, axis)] for axis in (0, 1))
-    # A page puts the first category of an upright axis on top.
+    # The page puts the first category of a vertical axis at the top.
     up.reverse()
     titles = [panel.title for panel in maps] if len(maps) > 1 else []
     marks = []
@@ -184,7 +184,7 @@ def _scheme_map(found: SweepResult, scheme: str, panel: Panel) -> Figure:
     plan, summary = found.plan, found.judged
     scale, unit = _unit(found)
     across, up = ([shown(plan.axes[axis], value) for value in values_of(plan, axis)] for axis in (0, 1))
-    # A page puts the first category of an upright axis on top.
+    # The page puts the first category of a vertical axis at the top.
     up.reverse()
     known = [[summary.estimates.get((number, scheme)) for number in row] for row in reversed(panel.points)]
     z = [[None if cell is None else cell.mean / scale for cell in row] for row in known]

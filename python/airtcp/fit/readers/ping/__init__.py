@@ -1,4 +1,4 @@
-"""What `ping` printed, on Linux, macOS, BSD, BusyBox and Windows."""
+"""Reads the output of `ping` on Linux, macOS, BSD, BusyBox and Windows."""
 
 from __future__ import annotations
 
@@ -64,9 +64,9 @@ class _Log:
         self.current: Series | None = None
         self.summary_lines = 0
         self.untimed = Skips("answers with a time")
-        """Answers whose time cannot be read. A file of nothing else is ping's own, with small packets."""
+        """Answers whose time cannot be read. A file with nothing else is from `ping` with small packets."""
         self.received = 0
-        """By the summaries."""
+        """Packets received, according to the summaries."""
         self.foreign_hosts = 0
 
     def take(self, number: int, line: str, *, is_cut: bool = False) -> None:
@@ -178,7 +178,7 @@ class _Log:
 
     @staticmethod
     def _counts_lines(series: Series) -> bool:
-        """Where packets have no numbers, each line is a packet."""
+        """Without sequence numbers, each line is a packet."""
         return series.is_windows or (series.system is None and not series.answers)
 
     def _why_nothing(self) -> str:
@@ -232,7 +232,7 @@ def _clock_notes(series: Series) -> list[str]:
 
 
 def _kind(error: str) -> str:
-    """The error without the address that reported it."""
+    """Returns the error without the address that reported it."""
     words = error.rpartition(": ")[2]
     return shown(words.rstrip("."))
 

@@ -1,7 +1,7 @@
-"""What each line says that a `ping` prints: iputils (Linux), macOS and BSD, BusyBox, Windows.
+"""Parses the lines that `ping` prints: iputils (Linux), macOS and BSD, BusyBox, Windows.
 
-Words differ between languages; numbers, `seq=`, `TTL=`, `ms` and punctuation do not. Patterns are tried on
-lines of bounded length alone, for what is foreign is of any kind.
+Words differ between languages; numbers, `seq=`, `TTL=`, `ms` and punctuation do not. Patterns are tried only
+on lines of bounded length, because foreign lines may contain anything.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ class Begin:
 
     host: str
     system: System
-    """BusyBox prints the same as macOS: its answers differ."""
+    """BusyBox prints the same heading as macOS: only its answers differ."""
     ip_bytes: int
     first_sequence: int
 
 
 @dataclass(slots=True)
 class Answer:
-    """Not frozen: there are millions of them, and it takes four times as long to make a frozen one."""
+    """Not frozen: there are millions of them, and a frozen one takes four times as long to create."""
 
     host: str
     sequence: int | None
-    """None: Windows does not number them."""
+    """None on Windows, which does not number them."""
     rtt_ms: float | None
-    """None: the line is garbled or cut short, or the packets were too small to carry a time."""
+    """None if the line is garbled or truncated, or if the packets were too small to carry a time."""
     at_s: float | None
-    """When the answer came, by `-D`."""
+    """When the answer came, from `-D`."""
     ip_bytes: int | None
     is_duplicate: bool = False
     is_below: bool = False
@@ -51,7 +51,7 @@ class Unanswered:
 
     sequence: int | None
     error: str = ""
-    """What a router or the own machine said, if one did."""
+    """What a router or this host reported, if anything."""
     system: System | None = None
 
 
@@ -71,7 +71,7 @@ class Total:
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """Nothing that counts."""
+    """A line that does not count."""
 
 
 Event = Begin | Answer | Unanswered | Statistics | Total | Remark
@@ -80,16 +80,16 @@ UNIX_ANSWER = re.compile(
     r"(?:\[(\d{1,12}\.\d{1,9})\] )?(\d{1,6}) bytes from ([^ ,]+(?: \([^ )]+\))?)[:,] (icmp_|)[sr]eq="
     r"(\d{1,10}) (?:ttl|hlim|hops)=\d+ time=(\d{1,9}(?:\.\d{1,9})?) ms$"
 )
-"""The usual line but Windows', quickly: time, size, host, `icmp_`, sequence, RTT in ms."""
+"""Fast pattern of the usual line, except on Windows: time, size, host, `icmp_`, sequence, RTT in ms."""
 
 _DATED = re.compile(
     r"(?=[^:]{0,40}\d:\d\d)[\[(]?(.{4,50}?)[\])]?[:>|,]? +"
     r"(?=PING6?[ (]|Pinging |\d+ bytes from |Request timeout|Request timed|Reply from |no answer yet|"
     r"--- |\d+ packets transmitted|r(?:tt|ound-trip) min/|From )"
 )
-"""A date that another program has put in front of the line, as `ts` does."""
+"""A date that another program, such as `ts`, has put in front of the line."""
 _LONGEST = 400
-"""Characters. It bounds the time that a pattern can take with a foreign line."""
+"""In characters; bounds the time that a pattern may take on a foreign line."""
 _COLOUR = re.compile(r"\x1b\[[0-9;]{0,20}[A-Za-z]")
 _STAMP = re.compile(r"\[(\d{1,12}\.\d{1,9})\]")
 _SEQUENCE = re.compile(r"(icmp_)?(?:seq|req)[= ](\d{1,10})\b")
@@ -133,7 +133,7 @@ _IPV6_BYTES = 40
 
 
 def event(line: str) -> Event | None:
-    """What a line says; None: not understood."""
+    """Parses a line; None if it is not understood."""
     if (usual := UNIX_ANSWER.match(line)) is not None:
         return _usual_answer(usual)
     if len(line) > _LONGEST:
@@ -160,7 +160,7 @@ def _unusual(line: str) -> Event | None:
 
 
 def _usual_answer(match: re.Match[str]) -> Answer:
-    """The answer that `UNIX_ANSWER` has found."""
+    """Returns the answer that `UNIX_ANSWER` matched."""
     stamp, size, host, icmp, sequence, rtt = match.groups()
     host, header_bytes = _source(host)
     return Answer(
@@ -175,7 +175,8 @@ def _usual_answer(match: re.Match[str]) -> Answer:
 
 @lru_cache(maxsize=256)
 def _source(host: str) -> tuple[str, int]:
-    """`192.0.2.1` of `host (192.0.2.1)`, the name where there is no address; and the IP header's length."""
+    """Returns `192.0.2.1` of `host (192.0.2.1)`, or the name without an address; and the IP header's
+    length."""
     if host.endswith(")") and "(" in host:
         host = host[host.index("(") + 1 : -1]
     return host, ip_header_bytes(host)
@@ -224,7 +225,7 @@ def _host(before: str) -> str:
 
 
 def _windows_answer(line: str) -> Answer | None:
-    # An IPv6 answer has no TTL; a time of day in front of the line would pass for an IPv6 address.
+    # An IPv6 answer has no TTL; a time of day in front of the line would look like an IPv6 address.
     if (found := _WINDOWS_TTL.search(line)) is not None and (host := _IPV4.search(line)) is not None:
         size, sign, rtt = found.groups()
         return _windows(host[0], int(size) + _IPV4_ICMP_BYTES, sign, rtt)
@@ -261,7 +262,7 @@ def _unix_begin(line: str, host: str) -> Begin | None:
     if size[2]:
         return Begin(host, "Linux", int(size[2]), 1)
     header_bytes = _IPV6_ICMP_BYTES if ":" in host else _IPV4_ICMP_BYTES
-    # iputils writes a colon only behind the interface of `-I`; the others write one behind the address.
+    # iputils writes a colon only after the interface of `-I`; the others write one after the address.
     is_linux = "): " not in line
     system: System = "Linux" if is_linux else "macOS or BSD"
     return Begin(host, system, int(size[1]) + header_bytes, 1 if is_linux else 0)

@@ -1,4 +1,4 @@
-"""All packets to one host: which were answered, when they were sent, what came late."""
+"""Collects all packets to one host: which were answered, when they were sent, which arrived late."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from airtcp.fit.measurement import Fates, Floats, Reordering, RoundTrips
 from airtcp.fit.readers.ping.lines import Answer, Begin, System, Total
 
 MAX_PACKETS = 1 << 22
-"""Of one file: 48 days at one a second, 70 MB."""
+"""Per file: 48 days at one a second, 70 MB."""
 
 _Indices = npt.NDArray[np.int64]
 
@@ -31,12 +31,12 @@ class Full(Exception):
 
 @dataclass
 class Room:
-    """For packets to all hosts together."""
+    """Room for packets to all hosts together."""
 
     packets: int = MAX_PACKETS
 
     def take(self, packets: int) -> int:
-        """As many of them as there is room for."""
+        """Takes as many of them as there is room for."""
         taken = min(packets, self.packets)
         self.packets -= taken
         return taken
@@ -44,40 +44,40 @@ class Room:
 
 @dataclass
 class Series:
-    """Packets in order of sending, by one start of `ping` after the other: the runs."""
+    """Packets in order of sending; each start of `ping` begins a run."""
 
     host: str
     room: Room
     system: System | None = None
     ip_bytes: int | None = None
     rtt_ms: array[float] = field(default_factory=lambda: array("d"))
-    """NaN: not answered."""
+    """NaN: no answer."""
     came_s: array[float] = field(default_factory=lambda: array("d"))
     late: array[int] = field(default_factory=lambda: array("q"))
-    """Packets whose answer came after one that was sent later."""
+    """Packets answered after a packet sent later."""
     presumed: array[int] = field(default_factory=lambda: array("q"))
-    """Packets of which only a line in an unknown language tells."""
+    """Packets known only from a line in an unknown language."""
     confirmed: int = 0
-    """Of the presumed ones, those that the summary counts, too."""
+    """Number of presumed packets that the summary counts too."""
     unreadable: array[int] = field(default_factory=lambda: array("q"))
-    """Packets whose answer has no time that can be read: neither lost nor received, if nothing else tells."""
+    """Packets whose answer has no readable time: neither lost nor received, without further evidence."""
     answers: int = 0
     stamped: int = 0
     below: int = 0
     duplicates: int = 0
     runs: int = 0
     _base: int = 0
-    """The run's first packet."""
+    """Index of the run's first packet."""
     _first: int | None = None
-    """The sequence number of the run's first packet; None: as the first line says."""
+    """Sequence number of the run's first packet; None: taken from the first line."""
     _answered: int = -1
-    """The last packet that was sent of those answered so far."""
+    """Index of the latest packet answered so far."""
     _is_over: bool = True
     _interval_sum_s: float = 0.0
     _intervals: int = 0
 
     def begin(self, begin: Begin | None) -> None:
-        """A run begins."""
+        """Begins a run."""
         self._base = len(self.rtt_ms)
         self._first = begin.first_sequence if begin else None
         self._answered = self._base - 1
@@ -100,14 +100,14 @@ class Series:
                 if answer.is_duplicate:
                     self.duplicates += 1
                     return
-                # The same number again: `ping` was started anew, and its heading was not kept.
+                # The same number again: `ping` was restarted, and its heading is missing.
                 self.begin(None)
                 index = self._index(answer.sequence)
         self._send(index)
         self._book(index, answer)
 
     def unanswered(self, sequence: int | None, *, presumed: bool = False) -> None:
-        """A packet that was sent and of which no more is known, so far."""
+        """Records a packet that was sent and of which nothing more is known yet."""
         if self._is_over:
             self._go_on(sequence)
         index = len(self.rtt_ms) if sequence is None else self._index(sequence)
@@ -116,7 +116,7 @@ class Series:
         self._send(index)
 
     def untimed(self, sequence: int) -> None:
-        """An answer without a time that can be read. Its number, perhaps cut short, begins no run."""
+        """Records an answer without a readable time. Its number may be truncated, so it begins no run."""
         if self._is_over or self._first is None:
             return
         index = self._index_in_run(sequence)
@@ -126,7 +126,7 @@ class Series:
             self.unreadable.append(index)
 
     def end(self, total: Total | None) -> None:
-        """The run is over; its summary reports packets lost at its end."""
+        """Ends the run; its summary reports packets lost at its end."""
         if self._is_over or total is None:
             self._is_over = True
             return
@@ -139,7 +139,8 @@ class Series:
             self._intervals += total.sent - 1
 
     def perhaps_on_their_way(self) -> int:
-        """Unanswered packets at the end, if so few can have been on their way when `ping` was stopped."""
+        """Returns the unanswered packets at the end, if they may have been in flight when `ping` was
+        stopped."""
         last = next((back for back, rtt in enumerate(reversed(self.rtt_ms)) if not math.isnan(rtt)), 0)
         unreadable = {
             index for index in self.unreadable if len(self.rtt_ms) - last <= index < len(self.rtt_ms)
@@ -165,7 +166,7 @@ class Series:
         return self._intervals > 0
 
     def measured(self) -> tuple[RoundTrips, Fates, Reordering]:
-        """What the series says about the path."""
+        """Returns what the series shows of the path."""
         rtt_s = np.array(self.rtt_ms) / 1e3
         answered = np.flatnonzero(~np.isnan(rtt_s)).astype(np.int64)
         sent_s, interval_s = self._sending(rtt_s, answered)
@@ -180,14 +181,15 @@ class Series:
         )
 
     def _go_on(self, sequence: int | None) -> None:
-        """After a summary: Windows shows one on Ctrl-Break, too, and heads each run. Others begin anew."""
+        """Handles packets after a summary. Windows prints one on Ctrl-Break too, and a heading for each run;
+        others begin anew."""
         if sequence is None and self.runs:
             self._is_over = False
         else:
             self.begin(None)
 
     def _index(self, sequence: int) -> int:
-        """Sequence numbers have 16 bits and begin again: it is the packet that is nearest to the last one."""
+        """Unwraps a 16-bit sequence number to the packet nearest to the last one."""
         if self._first is None or (self._answered < self._base and sequence < self._first):
             self._first = sequence
         index = self._index_in_run(sequence)
@@ -197,7 +199,7 @@ class Series:
         return index
 
     def _index_in_run(self, sequence: int) -> int:
-        """Before the run's first packet, if it is of another run."""
+        """Returns the index, which precedes the run's first packet if the number belongs to another run."""
         following = len(self.rtt_ms)
         ahead = sequence - (self._first or 0) - (following - self._base)
         if sequence <= 0xFFFF:
@@ -205,7 +207,7 @@ class Series:
         return following + ahead
 
     def _send(self, index: int) -> None:
-        """Everything up to this packet was sent."""
+        """Records that everything up to this packet was sent."""
         known = len(self.rtt_ms)
         if index < known:
             return
@@ -238,7 +240,7 @@ class Series:
             self.came_s[index] = answer.at_s
 
     def _settle(self, sent: int) -> None:
-        """Lines that were not understood were packets if the summary counts them. Otherwise they go."""
+        """Counts lines that were not understood as packets if the summary does; otherwise drops them."""
         first = bisect_left(self.presumed, self._base)
         presumed = self.presumed[first:]
         if not presumed:
@@ -252,18 +254,18 @@ class Series:
             column[self._base :] = array("d", kept.tobytes())
 
     def _sending(self, rtt_s: Floats, answered: _Indices) -> tuple[Floats, float]:
-        """When each packet was sent, since the first, and the usual time between two."""
+        """Returns when each packet was sent, since the first, and the usual interval."""
         if self.has_stamps and (stamped := self._by_stamps(rtt_s, answered)) is not None:
             return stamped
         if self.is_windows:
-            # One a second, or as soon as the answer is there, or 4 s after one that is not answered.
+            # One a second, or as soon as the answer is there, or 4 s after an unanswered one.
             took_s = np.where(np.isnan(rtt_s), _WINDOWS_TIMEOUT_S, np.maximum(rtt_s, _USUAL_INTERVAL_S))
             return np.concatenate(([0.0], np.cumsum(took_s[:-1]))), float(np.median(took_s))
         interval_s = self._interval_sum_s / self._intervals if self._intervals else _USUAL_INTERVAL_S
         return np.arange(len(rtt_s), dtype=np.float64) * interval_s, interval_s
 
     def _by_stamps(self, rtt_s: Floats, answered: _Indices) -> tuple[Floats, float] | None:
-        """None: the clock was set back meanwhile."""
+        """Returns None if the clock was set back meanwhile."""
         at_s = np.array(self.came_s)[answered] - rtt_s[answered]
         steps_s = np.diff(at_s)
         if (steps_s < -_CLOCK_SLACK_S).any():
