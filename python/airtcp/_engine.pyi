@@ -76,22 +76,22 @@ class CancelToken:
 
     def __new__(cls) -> CancelToken: ...
     def cancel(self) -> None:
-        """Every run that holds this token ends soon, with `Cancelled`.
+        """Makes every run that holds this token end soon, with `Cancelled`.
 
-        Where one is in a hook of a congestion control in Python, KeyboardInterrupt is raised there. If the
-        hook catches that, call this again.
+        In a run whose Python congestion control is in a hook, KeyboardInterrupt is raised there. If the hook
+        catches that, call this again.
         """
 
     @property
     def cancelled(self) -> bool:
-        """Has it been cancelled?"""
+        """Whether it has been cancelled."""
 
 @final
 class Scenario:
     """A path, its flows, and the schemes to compare on it: checked, with all defaults filled in.
 
-    A scenario does not change: `vary` makes another one. Two are equal if they say the same, wherever that
-    was written. It can be pickled, and then has the files that it names with it: each of them is read once.
+    A scenario is immutable: `vary` makes another one. Two are equal if their contents are, wherever they were
+    written. A pickle includes the files that the scenario names, each of which is read once.
 
     >>> from airtcp import Scenario
     >>> link = {"name": "wireless", "rate": "10Mbit/s", "delay": "25ms", "loss": {"ber": 1e-6}}
@@ -108,11 +108,11 @@ class Scenario:
     @overload
     @staticmethod
     def build(**keys: object) -> Scenario:
-        """A scenario of the file's keys as Python values: text, numbers, truth values, lists, dicts, paths.
+        """A scenario of the file's keys as Python values: strings, numbers, booleans, lists, dicts, paths.
 
-        Files that it names are looked for in the current directory. `airtcp schema` tells all keys.
+        Paths are relative to the current directory. `airtcp schema` lists all keys.
 
-        Raises ScenarioError, which names the key that is wrong:
+        Raises ScenarioError, which names the wrong key:
 
         >>> from airtcp import Scenario
         >>> Scenario.build(link=[{"rat": "10Mbit/s", "delay": "5ms"}])
@@ -121,23 +121,23 @@ class Scenario:
         """
 
     def vary(self, changes: Mapping[str, object] | None = None, /, **keys: object) -> Scenario:
-        """The same scenario with other values under some keys; defaults that depend on them are found anew.
+        """This scenario with some values changed; defaults that depend on them are recomputed.
 
-        A key is a path as for `--set`: `duration`, `wireless.loss.ber`, `flow.main.count`. A value is one of
-        Python, as for `build`, or text as it stands in `--set`: `"1%"`, `"20s"`. Later changes win.
+        A key is a path as for `--set`: `duration`, `wireless.loss.ber`, `flow.main.count`. A value is a
+        Python value, as for `build`, or text as for `--set`: `"1%"`, `"20s"`. Later changes win.
 
         Raises ScenarioError, which names the key.
         """
 
     def with_controllers(self, *controllers: type[CongestionControl]) -> Scenario:
-        """The same scenario, where schemes may name these, too.
+        """This scenario, whose schemes may also name these controllers.
 
         Raises ScenarioError for a name that is taken.
         """
 
     @property
     def controllers(self) -> list[type[CongestionControl]]:
-        """Congestion controls in Python that its schemes may name."""
+        """Python congestion controls that its schemes may name."""
 
     @staticmethod
     def load(
@@ -146,9 +146,9 @@ class Scenario:
         *,
         controllers: Sequence[type[CongestionControl]] = ...,
     ) -> Scenario:
-        """Reads a file; files that it names are looked for beside it. Each override is a key and its value.
+        """Reads a file; paths in it are relative to its folder. Each override is a key and its value.
 
-        Schemes in it may name the `controllers`, too.
+        Its schemes may also name the `controllers`.
 
         Raises ScenarioError and OSError.
         """
@@ -159,7 +159,7 @@ class Scenario:
         *,
         controllers: Sequence[type[CongestionControl]] = ...,
     ) -> Scenario:
-        """The scenario that runs where none is named: a lossy wireless link.
+        """The scenario that runs by default: a lossy wireless link.
 
         Raises ScenarioError.
         """
@@ -171,7 +171,7 @@ class Scenario:
         *,
         controllers: Sequence[type[CongestionControl]] = ...,
     ) -> Scenario:
-        """Reads TOML text; files that it names are looked for in the current directory.
+        """Reads TOML text; paths in it are relative to the current directory.
 
         Raises ScenarioError.
         """
@@ -205,19 +205,19 @@ class Scenario:
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
     def to_toml(self) -> str:
-        """All of it as a scenario file, with every default written out."""
+        """The complete scenario as a file, with every default written out."""
 
     def recipe_json(self) -> str:
-        """What it was read from, with the files that it names, as JSON: `airtcpd run` reads it again.
+        """Its source and the files that it names, as JSON, for `airtcpd run` to read.
 
-        Congestion controls in Python are not in it.
+        Python congestion controls are not included.
         """
 
     def round_trips(self, link: str, seed: int, *, packet_bytes: int, packets: int) -> list[float]:
-        """Round trips in seconds of packets that all wait at the beginning, one after the other.
+        """Round trips in seconds of packets that all wait at the beginning, sent one after the other.
 
-        Each is the time that the packet is with the transmitter, as in a run with that seed, and the link's
-        delay there and back; loss and jitter have no part in it. Fewer where the link serves no more. Raises
+        Each is the packet's time at the transmitter, as in a run with that seed, plus the link's delay in
+        both directions, without loss and jitter. Fewer are returned if the link serves no more. Raises
         ScenarioError for a link that does not exist.
         """
 
@@ -233,15 +233,15 @@ class Scenario:
     ) -> Record:
         """Runs `scheme` once, without the GIL.
 
-        The same scheme and seed give the same record on any machine. With `series_interval_s`, the record
-        has time series with that spacing. With `pcap`, the packets of `pcap_link` (default: the first link)
-        are written there as pcapng. Raises ScenarioError for a scheme or a link that does not exist,
+        The same scheme and seed give the same record on any machine. With `series_interval_s`, the record has
+        time series with that spacing. With `pcap`, the packets of `pcap_link` (default: the first link) are
+        written to that file as pcapng. Raises ScenarioError for a scheme or a link that does not exist,
         Cancelled, and OSError.
         """
 
 @final
 class Ack:
-    """What an ACK says. Sizes and stream positions in bytes of payload."""
+    """The contents of an ACK. Sizes and stream positions are in bytes of payload."""
 
     @property
     def now_s(self) -> float:
@@ -251,8 +251,8 @@ class Ack:
     def acked_bytes(self) -> int:
         """Newly acknowledged, cumulatively.
 
-        In `on_ack` and `on_slow_start`, as far as growth may count it: what SACK had reported before does not
-        count again, nor what exceeds the stack's `byte_counting_limit`, or cwnd.
+        In `on_ack` and `on_slow_start`, only bytes that may grow the window: not those that SACK reported
+        before, nor those beyond the stack's `byte_counting_limit` or cwnd.
         """
 
     @property
@@ -261,7 +261,7 @@ class Ack:
 
     @property
     def is_duplicate(self) -> bool:
-        """Nothing new acknowledged while data is outstanding (RFC 5681 §2)."""
+        """Nothing new is acknowledged while data is outstanding (RFC 5681 §2)."""
 
     @property
     def rtt_s(self) -> float | None:
@@ -285,11 +285,11 @@ class Ack:
 
     @property
     def in_recovery(self) -> bool:
-        """In fast recovery when it arrived, the ACK that ends it included."""
+        """Whether it arrived in fast recovery, including the ACK that ends it."""
 
     @property
     def is_cwnd_limited(self) -> bool:
-        """Is cwnd what limits the sender, and not the application or the receiver?"""
+        """Whether cwnd limits the sender, rather than the application or the receiver."""
 
     @property
     def has_ecn_echo(self) -> bool: ...
@@ -307,26 +307,26 @@ class Ack:
 
     @property
     def prior_delivered_bytes(self) -> int:
-        """The same when the newest of the acknowledged packets was sent.
+        """`total_delivered_bytes` when the newest acknowledged packet was sent.
 
-        A round trip ends when this reaches what `total_delivered_bytes` was at its beginning.
+        A round trip ends when this reaches the value that `total_delivered_bytes` had at its beginning.
         """
 
     @property
     def delivery_rate_bps(self) -> float | None:
-        """Over about one round trip (draft-ietf-ccwg-bbr, "Delivery rate sampling"); None: not known."""
+        """Over about one round trip (draft-ietf-ccwg-bbr, "Delivery rate sampling"); None if unknown."""
 
     @property
     def is_app_limited(self) -> bool:
-        """Was that sample limited by the application?"""
+        """Whether that sample was limited by the application."""
 
     @property
     def newly_lost_bytes(self) -> int:
-        """Marked lost with this ACK, or by a timer since the one before."""
+        """Marked lost with this ACK, or by a timer since the previous one."""
 
 @final
 class Loss:
-    """Why the sender should slow down. Sizes and stream positions in bytes of payload."""
+    """Why the sender should slow down. Sizes and stream positions are in bytes of payload."""
 
     @property
     def now_s(self) -> float:
@@ -336,11 +336,11 @@ class Loss:
     def cause(self) -> Literal["loss", "ecn", "timeout"]: ...
     @property
     def flight_size_bytes(self) -> int:
-        """FlightSize: outstanding, not yet cumulatively acknowledged; at most cwnd when the loss happened."""
+        """FlightSize: sent and not yet cumulatively acknowledged; at most cwnd when the loss happened."""
 
     @property
     def in_flight_bytes(self) -> int:
-        """In flight by the scoreboard's account."""
+        """In flight according to the scoreboard."""
 
     @property
     def srtt_s(self) -> float | None:
@@ -360,17 +360,17 @@ class Loss:
 
 @disjoint_base
 class Window:
-    """What a congestion control in Python sets. Sizes in bytes of payload.
+    """What a congestion control in Python sets. Sizes are in bytes of payload.
 
-    Alone it stands for a connection that has just opened, with ten segments of `mss` bytes.
+    By itself it represents a connection that has just opened, with ten segments of `mss` bytes.
     """
 
     def __new__(cls, *, mss: int = 1460) -> Self: ...
     @property
     def cwnd(self) -> float:
-        """The congestion window. A fraction is kept; less than one segment counts as one.
+        """The congestion window. Fractions are kept; less than one segment counts as one.
 
-        Setting it to what is not finite and above 0 raises ValueError.
+        Setting it to a value that is not finite and above 0 raises ValueError.
         """
 
     @cwnd.setter
@@ -379,17 +379,17 @@ class Window:
     def ssthresh(self) -> float:
         """Infinite before the first loss, unless the stack has `initial_ssthresh`.
 
-        Setting it to what is no number of 0 or more raises ValueError.
+        Setting it to a value that is not a number of 0 or more raises ValueError.
         """
 
     @ssthresh.setter
     def ssthresh(self, value: float) -> None: ...
     @property
     def pacing_rate_bps(self) -> float | None:
-        """Payload leaves no faster than this; None: the sender is clocked by ACKs alone.
+        """Maximum rate of payload; None: only ACKs clock the sender.
 
-        Setting it to what is neither None nor finite and above 0, or in a class without `is_paced = True`,
-        raises ValueError.
+        Setting it to a value that is neither None nor finite and above 0, or in a class without `is_paced =
+        True`, raises ValueError.
         """
 
     @pacing_rate_bps.setter
@@ -404,7 +404,7 @@ class Window:
 
 @final
 class Record:
-    """What one run left behind."""
+    """The results of one run."""
 
     def to_json(self) -> str:
         """`airtcp.records.Run` as JSON."""
@@ -412,33 +412,33 @@ class Record:
     def totals(self) -> dict[str, float | int | None]:
         """Sums over the measured flows, by the names of `airtcp.records.Flow`.
 
-        RTTs are means weighted by samples. None where nothing was measured.
+        RTTs are means weighted by their samples; None without any.
         """
 
     def flow_series(self) -> Columns:
-        """A row for each measured flow and sample; empty without `series_interval_s`."""
+        """One row per measured flow and sample; empty without `series_interval_s`."""
 
     def queue_series(self) -> Columns:
-        """A row for each link, direction and sample; empty without `series_interval_s`."""
+        """One row per link, direction and sample; empty without `series_interval_s`."""
 
     def event_series(self) -> Columns:
-        """A row for each loss, retransmission and timeout, and for duplicate ACKs.
+        """One row per loss, retransmission and timeout, and for duplicate ACKs.
 
         Duplicate ACKs of one position within an interval are one row, with their `count`. Empty without
-        `series_interval_s`, as what follows.
+        `series_interval_s`, like the series below.
         """
 
     def delivery_series(self) -> Columns:
-        """What each measured flow has received so far, in all its connections; a row for each sample."""
+        """Bytes that each measured flow has received so far, over all its connections; one row per sample."""
 
     def rtt_counts(self) -> Columns:
-        """How often each measured flow measured which RTT, after the warm-up; RTTs within 0.4 %."""
+        """Histogram of each measured flow's RTTs after the warm-up, with bins 0.4 % wide."""
 
 def _restore_scenario(recipe: str, controllers: list[type[CongestionControl]]) -> Scenario:
-    """What a pickle calls."""
+    """Called by a pickle."""
 
 def schemes() -> list[SchemeInfo]:
-    """Every scheme, in the order in which people should see them."""
+    """Every scheme, in the order for display."""
 
 def scheme_keys() -> list[KeyInfo]:
     """Every key of the stack that a scheme may change."""

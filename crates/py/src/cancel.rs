@@ -1,4 +1,4 @@
-//! Stopping runs from another thread, also where they are in the middle of a user's Python.
+//! Stops runs from another thread, even inside a user's Python code.
 
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::ffi;
@@ -17,7 +17,7 @@ pub struct CancelToken {
 }
 
 impl CancelToken {
-    /// What the engine looks at.
+    /// The flag that the engine polls.
     pub fn flag(&self) -> Arc<AtomicBool> {
         self.flag.clone()
     }
@@ -26,7 +26,7 @@ impl CancelToken {
         self.flag.load(Ordering::Relaxed)
     }
 
-    /// What `thread` does in Python ends with the runs.
+    /// Lets `cancel` interrupt Python code on `thread`, too.
     pub fn watch(&self, thread: &Arc<Thread>) {
         if let Ok(mut threads) = self.threads.lock() {
             threads.retain(|thread| thread.strong_count() > 0);
@@ -42,9 +42,9 @@ impl CancelToken {
         CancelToken::default()
     }
 
-    /// Every run that holds this token ends soon, with `Cancelled`.
+    /// Makes every run that holds this token end soon, with `Cancelled`.
     ///
-    /// Where one is in a hook of a congestion control in Python, KeyboardInterrupt is raised there. If the
+    /// In a run whose Python congestion control is in a hook, KeyboardInterrupt is raised there. If the
     /// hook catches that, call this again.
     fn cancel(&self, py: Python<'_>) {
         self.flag.store(true, Ordering::Relaxed);
@@ -56,14 +56,14 @@ impl CancelToken {
         threads.iter().for_each(|thread| thread.interrupt(py));
     }
 
-    /// Has it been cancelled?
+    /// Whether it has been cancelled.
     #[getter]
     fn cancelled(&self) -> bool {
         self.is_cancelled()
     }
 }
 
-/// The thread of a run, as the interpreter knows it. What it says changes only while the GIL is held.
+/// The thread of a run, as the interpreter identifies it. Its state changes only while the GIL is held.
 pub struct Thread {
     ident: c_long,
     is_in_hook: AtomicBool,
@@ -76,12 +76,12 @@ impl Thread {
         Ok(Thread { ident, is_in_hook: AtomicBool::new(false), is_interrupted: AtomicBool::new(false) })
     }
 
-    /// Python code begins that may be interrupted.
+    /// Marks the beginning of interruptible Python code.
     pub fn enter(&self, _py: Python<'_>) {
         self.is_in_hook.store(true, Ordering::Relaxed);
     }
 
-    /// It is over. An interrupt that it has not noticed must not hit what this thread does next.
+    /// Marks its end. A pending interrupt must not hit what this thread does next.
     pub fn leave(&self, _py: Python<'_>) {
         self.is_in_hook.store(false, Ordering::Relaxed);
         if self.is_interrupted.swap(false, Ordering::Relaxed) {
@@ -92,7 +92,7 @@ impl Thread {
     fn interrupt(&self, py: Python<'_>) {
         if self.is_in_hook.load(Ordering::Relaxed) {
             self.is_interrupted.store(true, Ordering::Relaxed);
-            // Not Cancelled: what catches every Exception must not swallow it.
+            // Not `Cancelled`, which code that catches every `Exception` would swallow.
             set_async_exception(self.ident, py.get_type::<PyKeyboardInterrupt>().as_ptr());
         }
     }
@@ -100,6 +100,6 @@ impl Thread {
 
 #[allow(unsafe_code, reason = "the only way to interrupt a Python thread; both callers hold the GIL")]
 fn set_async_exception(thread: c_long, exception: *mut ffi::PyObject) {
-    // A thread that is not there is no error.
+    // A missing thread is no error.
     unsafe { ffi::PyThreadState_SetAsyncExc(thread, exception) };
 }

@@ -1,4 +1,4 @@
-//! What there is to choose from.
+//! The available schemes, keys and profiles.
 
 use airtcp_proto::base_station;
 use airtcp_proto::cc::registry::{self, Param};
@@ -14,7 +14,7 @@ pub fn version() -> &'static str {
     env!("CARGO_PKG_VERSION")
 }
 
-/// Every scheme, in the order in which people should see them.
+/// Every scheme, in the order for display.
 #[pyfunction]
 pub fn schemes(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
     let controllers = registry::controllers().iter().map(|spec| {
@@ -38,7 +38,7 @@ pub fn schemes(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
     controllers.chain(combinations).chain([circuit]).chain(machines).collect()
 }
 
-/// A combination's short names for keys of the stack.
+/// The short names that a combination gives to keys of the stack.
 fn aliases(spec: &SchemeSpec) -> Vec<KeyDoc> {
     let stack = scheme::keys();
     let alias = |(name, key): &(&str, &str)| {

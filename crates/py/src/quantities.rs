@@ -1,4 +1,4 @@
-//! The quantities that people write.
+//! Parses quantities with units.
 
 use airtcp_wire::{Bytes, Dur, Rate};
 use pyo3::exceptions::PyValueError;

@@ -1,4 +1,4 @@
-//! What one run left behind.
+//! The results of one run.
 
 use airtcp_sim::record::RunRecord;
 use airtcp_sim::run_totals::Total;
@@ -8,7 +8,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
-/// What one run left behind.
+/// The results of one run.
 #[pyclass(frozen, module = "airtcp._engine")]
 pub struct Record {
     pub record: RunRecord,
@@ -24,7 +24,7 @@ impl Record {
 
     /// Sums over the measured flows, by the names of `airtcp.records.Flow`.
     ///
-    /// RTTs are means weighted by samples. None where nothing was measured.
+    /// RTTs are means weighted by their samples; None without any.
     fn totals<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let dict = PyDict::new(py);
         for (name, total) in self.record.totals() {
@@ -36,30 +36,30 @@ impl Record {
         Ok(dict)
     }
 
-    /// A row for each measured flow and sample; empty without `series_interval_s`.
+    /// One row per measured flow and sample; empty without `series_interval_s`.
     fn flow_series<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         dict_of(py, self.series.flows.clone().into_columns())
     }
 
-    /// A row for each link, direction and sample; empty without `series_interval_s`.
+    /// One row per link, direction and sample; empty without `series_interval_s`.
     fn queue_series<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         dict_of(py, self.series.queues.clone().into_columns())
     }
 
-    /// A row for each loss, retransmission and timeout, and for duplicate ACKs.
+    /// One row per loss, retransmission and timeout, and for duplicate ACKs.
     ///
     /// Duplicate ACKs of one position within an interval are one row, with their `count`. Empty without
-    /// `series_interval_s`, as what follows.
+    /// `series_interval_s`, like the series below.
     fn event_series<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         dict_of(py, self.series.events.clone().into_columns())
     }
 
-    /// What each measured flow has received so far, in all its connections; a row for each sample.
+    /// Bytes that each measured flow has received so far, over all its connections; one row per sample.
     fn delivery_series<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         dict_of(py, self.series.deliveries.clone().into_columns())
     }
 
-    /// How often each measured flow measured which RTT, after the warm-up; RTTs within 0.4 %.
+    /// Histogram of each measured flow's RTTs after the warm-up, with bins 0.4 % wide.
     fn rtt_counts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         dict_of(py, self.series.rtts.clone().into_columns())
     }

@@ -1,4 +1,4 @@
-//! Scenarios, and running them.
+//! Scenarios, and their runs.
 
 use crate::cancel::CancelToken;
 use crate::control::{self, Class, Run};
@@ -21,13 +21,13 @@ use std::sync::Arc;
 
 type Overrides = Vec<(String, String)>;
 type Kinds<'py> = Vec<Bound<'py, PyType>>;
-/// What [`restore_scenario`] takes.
+/// Arguments of [`restore_scenario`].
 type Pickled = (String, Vec<Py<PyType>>);
 
 /// A path, its flows, and the schemes to compare on it: checked, with all defaults filled in.
 ///
-/// A scenario does not change: `vary` makes another one. Two are equal if they say the same, wherever that
-/// was written. It can be pickled, and then has the files that it names with it: each of them is read once.
+/// A scenario is immutable: `vary` makes another one. Two are equal if their contents are, wherever they
+/// were written. A pickle includes the files that the scenario names, each of which is read once.
 ///
 /// >>> from airtcp import Scenario
 /// >>> link = {"name": "wireless", "rate": "10Mbit/s", "delay": "25ms", "loss": {"ber": 1e-6}}
@@ -39,9 +39,9 @@ type Pickled = (String, Vec<Py<PyType>>);
 #[pyclass(frozen, eq, module = "airtcp._engine")]
 pub struct Scenario {
     found: airtcp_sim::Scenario,
-    /// What it was read from.
+    /// The scenario's source.
     recipe: Recipe,
-    /// Congestion controls in Python that its schemes may name.
+    /// Python congestion controls that its schemes may name.
     classes: Vec<Arc<Class>>,
 }
 
@@ -53,9 +53,9 @@ impl PartialEq for Scenario {
 
 #[pymethods]
 impl Scenario {
-    /// Reads a file; files that it names are looked for beside it. Each override is a key and its value.
+    /// Reads a file; paths in it are relative to its folder. Each override is a key and its value.
     ///
-    /// Schemes in it may name the `controllers`, too.
+    /// Its schemes may also name the `controllers`.
     ///
     /// Raises ScenarioError and OSError.
     #[staticmethod]
@@ -71,7 +71,7 @@ impl Scenario {
         read(py, Recipe::new(&text, &path.to_string_lossy(), folder, &overrides), described(controllers)?)
     }
 
-    /// Reads TOML text; files that it names are looked for in the current directory.
+    /// Reads TOML text; paths in it are relative to the current directory.
     ///
     /// Raises ScenarioError.
     #[staticmethod]
@@ -80,7 +80,7 @@ impl Scenario {
         read(py, Recipe::new(text, "scenario", Path::new(""), &overrides), described(controllers)?)
     }
 
-    /// The scenario that runs where none is named: a lossy wireless link.
+    /// The scenario that runs by default: a lossy wireless link.
     ///
     /// Raises ScenarioError.
     #[staticmethod]
@@ -89,11 +89,11 @@ impl Scenario {
         read(py, Recipe::built_in(&overrides), described(controllers)?)
     }
 
-    /// A scenario of the file's keys as Python values: text, numbers, truth values, lists, dicts, paths.
+    /// A scenario of the file's keys as Python values: strings, numbers, booleans, lists, dicts, paths.
     ///
-    /// Files that it names are looked for in the current directory. `airtcp schema` tells all keys.
+    /// Paths are relative to the current directory. `airtcp schema` lists all keys.
     ///
-    /// Raises ScenarioError, which names the key that is wrong:
+    /// Raises ScenarioError, which names the wrong key:
     ///
     /// >>> from airtcp import Scenario
     /// >>> Scenario.build(link=[{"rat": "10Mbit/s", "delay": "5ms"}])
@@ -107,10 +107,10 @@ impl Scenario {
         read(py, Recipe::new(&keys.to_string(), "", Path::new(""), &[]), classes)
     }
 
-    /// The same scenario with other values under some keys; defaults that depend on them are found anew.
+    /// This scenario with some values changed; defaults that depend on them are recomputed.
     ///
-    /// A key is a path as for `--set`: `duration`, `wireless.loss.ber`, `flow.main.count`. A value is one of
-    /// Python, as for `build`, or text as it stands in `--set`: `"1%"`, `"20s"`. Later changes win.
+    /// A key is a path as for `--set`: `duration`, `wireless.loss.ber`, `flow.main.count`. A value is a
+    /// Python value, as for `build`, or text as for `--set`: `"1%"`, `"20s"`. Later changes win.
     ///
     /// Raises ScenarioError, which names the key.
     #[pyo3(signature = (changes = None, /, **keys))]
@@ -143,7 +143,7 @@ impl Scenario {
         }
     }
 
-    /// The same scenario, where schemes may name these, too.
+    /// This scenario, whose schemes may also name these controllers.
     ///
     /// Raises ScenarioError for a name that is taken.
     #[pyo3(signature = (*controllers))]
@@ -162,7 +162,7 @@ impl Scenario {
         PyString::new(py, &self.to_toml()).hash()
     }
 
-    /// It never changes, so it is its own copy.
+    /// Immutable, so it is its own copy.
     fn __copy__(slf: Py<Self>) -> Py<Self> {
         slf
     }
@@ -176,7 +176,7 @@ impl Scenario {
         Ok((restore, (self.recipe_json()?, self.controllers(py))))
     }
 
-    /// Congestion controls in Python that its schemes may name.
+    /// Python congestion controls that its schemes may name.
     #[getter]
     fn controllers(&self, py: Python<'_>) -> Vec<Py<PyType>> {
         self.classes.iter().map(|class| class.kind.clone_ref(py)).collect()
@@ -226,22 +226,22 @@ impl Scenario {
         self.found.links.iter().map(|link| link.name.as_str()).collect()
     }
 
-    /// All of it as a scenario file, with every default written out.
+    /// The complete scenario as a file, with every default written out.
     fn to_toml(&self) -> String {
         self.found.to_toml()
     }
 
-    /// What it was read from, with the files that it names, as JSON: `airtcpd run` reads it again.
+    /// Its source and the files that it names, as JSON, for `airtcpd run` to read.
     ///
-    /// Congestion controls in Python are not in it.
+    /// Python congestion controls are not included.
     fn recipe_json(&self) -> PyResult<String> {
         serde_json::to_string(&self.recipe).map_err(not_a_recipe)
     }
 
-    /// Round trips in seconds of packets that all wait at the beginning, one after the other.
+    /// Round trips in seconds of packets that all wait at the beginning, sent one after the other.
     ///
-    /// Each is the time that the packet is with the transmitter, as in a run with that seed, and the link's
-    /// delay there and back; loss and jitter have no part in it. Fewer where the link serves no more. Raises
+    /// Each is the packet's time at the transmitter, as in a run with that seed, plus the link's delay in
+    /// both directions, without loss and jitter. Fewer are returned if the link serves no more. Raises
     /// ScenarioError for a link that does not exist.
     #[pyo3(signature = (link, seed, *, packet_bytes, packets))]
     fn round_trips(&self, link: &str, seed: u64, packet_bytes: u32, packets: usize) -> PyResult<Vec<f64>> {
@@ -256,7 +256,7 @@ impl Scenario {
     ///
     /// The same scheme and seed give the same record on any machine. With `series_interval_s`, the record
     /// has time series with that spacing. With `pcap`, the packets of `pcap_link` (default: the first link)
-    /// are written there as pcapng. Raises ScenarioError for a scheme or a link that does not exist,
+    /// are written to that file as pcapng. Raises ScenarioError for a scheme or a link that does not exist,
     /// Cancelled, and OSError.
     #[pyo3(signature = (scheme, seed, *, series_interval_s = None, pcap = None, pcap_link = None, cancel = None))]
     #[allow(clippy::too_many_arguments, reason = "keywords in Python")]
@@ -293,7 +293,7 @@ impl Scenario {
 }
 
 impl Scenario {
-    /// Creates the file only for a link that exists.
+    /// Creates the file only if the link exists.
     fn capture(&self, path: &Path, link: Option<String>) -> PyResult<Capture> {
         let link = link.unwrap_or_else(|| self.found.links[0].name.clone());
         if self.links().contains(&link.as_str()) {
@@ -308,7 +308,7 @@ impl Scenario {
     }
 }
 
-/// What a pickle calls.
+/// Called by a pickle.
 #[pyfunction(name = "_restore_scenario")]
 pub fn restore_scenario(py: Python<'_>, recipe: &str, controllers: Kinds<'_>) -> PyResult<Scenario> {
     read(py, serde_json::from_str(recipe).map_err(not_a_recipe)?, described(controllers)?)
@@ -318,7 +318,7 @@ fn described(controllers: Kinds<'_>) -> PyResult<Vec<Arc<Class>>> {
     controllers.into_iter().try_fold(Vec::new(), |known, kind| control::classes(&known, &kind))
 }
 
-/// Says which file, as Python's own errors do.
+/// Names the file, as Python's own errors do.
 fn unreadable(error: &io::Error, path: &Path) -> PyErr {
     let said = error.to_string();
     let reason = said.split(" (os error").next().unwrap_or(&said).to_owned();
@@ -342,7 +342,7 @@ fn change(key: String, value: &Bound<'_, PyAny>) -> PyResult<(String, String)> {
     Ok((key, value))
 }
 
-/// A problem as one sees it who has changed a key in Python: without `--set`.
+/// Words a problem for a key changed in Python: without `--set`.
 fn by_key(problem: &Problem) -> String {
     match &problem.source {
         Source::Override { key, .. } if problem.key.is_empty() => format!("{key}: {}", problem.message),

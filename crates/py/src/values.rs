@@ -1,4 +1,4 @@
-//! Python values as what a scenario file says.
+//! Converts Python values to those of a scenario file.
 
 use crate::control::Window;
 use pyo3::prelude::*;
@@ -6,15 +6,15 @@ use pyo3::types::{PyBool, PyDict, PyInt, PyList, PyMapping, PyString, PyTuple, P
 use std::path::PathBuf;
 use toml::{Table, Value};
 
-/// A table of what stands under each key.
+/// Converts a dict to a table.
 ///
 /// # Errors
-/// `ScenarioError` for a value that no file can say; it names its key.
+/// `ScenarioError` for a value that has no form in a file; it names the key.
 pub fn table(keys: &Bound<'_, PyDict>) -> Result<Table, String> {
     keys.iter().map(|(key, value)| Ok((key.to_string(), at_key("", &key.to_string(), &value)?))).collect()
 }
 
-/// An override's value: text is what stands after `=` in `--set`, anything else a value.
+/// Converts an override's value: text as after `=` in `--set`, anything else as a value.
 ///
 /// # Errors
 /// As [`table`].
@@ -69,7 +69,7 @@ fn scheme(class: &Bound<'_, PyType>) -> Option<Value> {
     class.is_subclass_of::<Window>().ok()?.then_some(Value::String(name))
 }
 
-/// Numbers of NumPy are numbers, and what has `__fspath__` is a path.
+/// Converts NumPy's numbers too, and takes objects with `__fspath__` as paths.
 fn scalar(value: &Bound<'_, PyAny>) -> Option<Value> {
     let integer = || value.extract().ok().map(Value::Integer);
     if value.is_instance_of::<PyInt>() {

@@ -13,7 +13,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyMapping, PyType};
 use std::sync::Arc;
 
-/// One class. The same class is described once and shared.
+/// One class. A class is described once and shared.
 pub struct Class {
     pub kind: Py<PyType>,
     pub description: Description,
@@ -24,7 +24,7 @@ pub struct Class {
 pub struct Description {
     pub name: String,
     pub parameters: Vec<Parameter>,
-    /// Those that it has; for others the engine does something, or nothing.
+    /// Hooks that it has; the engine handles the others.
     pub hooks: Vec<String>,
     pub is_paced: bool,
     pub governs_recovery: bool,
@@ -65,7 +65,8 @@ impl PartialEq for Class {
     }
 }
 
-/// `known`, and the classes in `value`: a class, or what a scenario says with classes in the place of schemes.
+/// Returns `known` plus the classes in `value`: a class, or a scenario's values with classes in place of
+/// schemes.
 pub fn classes(known: &[Arc<Class>], value: &Bound<'_, PyAny>) -> PyResult<Vec<Arc<Class>>> {
     let mut found = known.to_vec();
     collect(value, &mut found)?;
@@ -85,7 +86,7 @@ fn collect(value: &Bound<'_, PyAny>, found: &mut Vec<Arc<Class>>) -> PyResult<()
     Ok(())
 }
 
-/// What a scheme, written or as a class, is called.
+/// Returns the name of a scheme, given as text or as a class.
 pub fn name(scheme: &Bound<'_, PyAny>) -> PyResult<String> {
     match scheme.cast::<PyType>() {
         Ok(kind) => kind.getattr("name")?.extract(),
@@ -95,7 +96,7 @@ pub fn name(scheme: &Bound<'_, PyAny>) -> PyResult<String> {
 
 /// The classes in one run.
 pub struct Run {
-    /// The registry with them beside it.
+    /// The registry, extended by the classes.
     pub controllers: Controllers,
     /// Their first error, which ends the run.
     pub fault: Arc<Fault>,
@@ -128,7 +129,8 @@ impl Given for GivenClass {
         self.class.description.parameters.iter().map(Parameter::param).collect()
     }
 
-    /// cwnd is in bytes, and grows by any number of them, whatever the profile's own controllers do.
+    /// cwnd is in bytes, and grows by any number of them, whatever the profile says of the native
+    /// controllers.
     fn build(&self, build: &Build, values: &Values) -> Box<dyn CongestionControl> {
         let build = &Build { windows: WindowRules::Rfc, ..*build };
         let adapter = Adapter::new(self.class.clone(), self.fault.clone(), values.clone());

@@ -1,4 +1,4 @@
-//! What ends a run whose controllers are written in Python.
+//! Ends a run whose Python controllers fail.
 
 use crate::cancel::Thread;
 use crate::errors::ControllerError;
@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
-/// The first error of a run, and its hooks' place in the interpreter.
+/// The first error of a run, and the run's thread in the interpreter.
 pub struct Fault {
     raised: Mutex<Option<Raised>>,
     flag: Arc<AtomicBool>,
@@ -16,7 +16,7 @@ pub struct Fault {
 }
 
 pub struct Raised {
-    /// The controller's name, and what of it failed.
+    /// The controller's name, and the hook that failed.
     pub controller: String,
     pub hook: &'static str,
     pub now: Time,
@@ -24,7 +24,7 @@ pub struct Raised {
 }
 
 impl Raised {
-    /// What the run raises; an interrupt is nobody's mistake.
+    /// Returns the run's exception; an interrupt is not reported as an error of the controller.
     pub fn into_error(self, py: Python<'_>) -> PyResult<PyErr> {
         let Raised { controller, hook, now, error } = self;
         if error.is_instance_of::<PyKeyboardInterrupt>(py) {

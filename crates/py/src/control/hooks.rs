@@ -1,4 +1,5 @@
-//! One connection's controller: calls the hooks of its object, and lets the engine do what the class leaves to it.
+//! Adapts one connection's Python controller: calls its hooks, and leaves to the engine what the class
+//! lacks.
 
 use super::class::{Class, Parameter};
 use super::fault::{Fault, Raised};
@@ -14,10 +15,10 @@ use pyo3::prelude::*;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What a [`Sent`] of one octet is most of the time: a FIN.
+/// A [`Sent`] of one octet is mostly a FIN.
 const FIN: u64 = 1;
 
-/// The object lives from the first data that is sent; an end that only receives has none.
+/// The object is created with the first data sent; an end that only receives has none.
 #[derive(Clone)]
 pub struct Adapter {
     class: Arc<Class>,
@@ -28,9 +29,9 @@ pub struct Adapter {
 
 struct Object {
     base: Py<Window>,
-    /// Bound methods by [`Hook`]; none where the engine has something else to do.
+    /// Bound methods by [`Hook`]; none for hooks that the engine handles.
     hooks: [Option<Py<PyAny>>; HOOKS.len()],
-    /// In bit/s; zero: none.
+    /// In bit/s; zero if not paced.
     pacing_rate: AtomicU64,
 }
 
@@ -48,7 +49,7 @@ enum Hook {
     Restart,
 }
 
-/// Their names.
+/// Names of the hooks.
 const HOOKS: [&str; 10] = [
     "on_ack",
     "on_loss",
@@ -77,7 +78,7 @@ impl Object {
         self.hooks[hook as usize].as_ref()
     }
 
-    /// Gives the sender what a hook has changed.
+    /// Applies a hook's changes to the sender.
     fn end(&self, py: Python<'_>, window: &mut cc::Window) {
         let base = self.base.borrow(py);
         base.end(window);
@@ -100,7 +101,7 @@ impl Adapter {
         if self.fault.is_raised() {
             return None;
         }
-        // The interpreter may be about to end, and the run with it.
+        // The interpreter may be shutting down, and the run with it.
         let result = Python::try_attach(|py| {
             self.fault.thread.enter(py);
             let result = work(py);
@@ -115,7 +116,7 @@ impl Adapter {
             .ok()
     }
 
-    /// Calls a hook with what `arguments` makes.
+    /// Calls a hook with the arguments that `arguments` makes.
     fn call<A>(&self, now: Time, window: &mut cc::Window, hook: Hook, arguments: A)
     where
         A: for<'py> PyCallArgs<'py>,
@@ -192,7 +193,7 @@ impl Avoidance for Adapter {
         self.call(ack.now, window, Hook::Ack, (Ack::new(ack, acked),));
     }
 
-    /// Nothing: `answer` asks the hooks.
+    /// Returns nothing: `answer` calls the hooks.
     fn reduce(&mut self, _event: &Congestion, _window: &cc::Window) -> Option<u64> {
         None
     }
@@ -208,7 +209,7 @@ impl Avoidance for Adapter {
         (window.cwnd, window.ssthresh) != before
     }
 
-    /// What `on_timeout` has made of it. A repeated timeout is not told.
+    /// Returns the window that `on_timeout` has set. A repeated timeout does not call it.
     fn loss_window(&self, event: &Congestion, window: &cc::Window) -> u64 {
         if event.is_repeated_timeout || self.object.is_none() { window.mss } else { window.cwnd }
     }

@@ -1,7 +1,7 @@
 //! Congestion controls written in Python.
 //!
-//! A [`Class`] is what the user has written; each connection's sender has an object of it ([`hooks`]), whose base is the
-//! [`Window`]. The first error in a hook ends the run ([`fault`]).
+//! A [`Class`] is what the user has written; each connection's sender has an object of it ([`hooks`]),
+//! whose base is [`Window`]. The first error in a hook ends the run ([`fault`]).
 
 mod class;
 mod fault;

@@ -1,14 +1,14 @@
-//! What hooks are told.
+//! Arguments of hooks.
 
 use airtcp_proto::cc::{self, Cause, Congestion};
 use airtcp_wire::Dur;
 use pyo3::prelude::*;
 
-/// What an ACK says. Sizes and stream positions in bytes of payload.
+/// The contents of an ACK. Sizes and stream positions are in bytes of payload.
 #[pyclass(frozen, module = "airtcp._engine")]
 pub struct Ack {
     ack: cc::Ack,
-    /// Of `ack.acked`, what the hook is asked about.
+    /// The part of `ack.acked` that the hook may count.
     acked: u64,
 }
 
@@ -28,8 +28,8 @@ impl Ack {
 
     /// Newly acknowledged, cumulatively.
     ///
-    /// In `on_ack` and `on_slow_start`, as far as growth may count it: what SACK had reported before does not
-    /// count again, nor what exceeds the stack's `byte_counting_limit`, or cwnd.
+    /// In `on_ack` and `on_slow_start`, only bytes that may grow the window: not those that SACK reported
+    /// before, nor those beyond the stack's `byte_counting_limit` or cwnd.
     #[getter]
     fn acked_bytes(&self) -> u64 {
         self.acked
@@ -41,7 +41,7 @@ impl Ack {
         self.ack.delivered
     }
 
-    /// Nothing new acknowledged while data is outstanding (RFC 5681 §2).
+    /// Nothing new is acknowledged while data is outstanding (RFC 5681 §2).
     #[getter]
     fn is_duplicate(&self) -> bool {
         self.ack.is_duplicate
@@ -77,13 +77,13 @@ impl Ack {
         self.ack.prior_in_flight
     }
 
-    /// In fast recovery when it arrived, the ACK that ends it included.
+    /// Whether it arrived in fast recovery, including the ACK that ends it.
     #[getter]
     fn in_recovery(&self) -> bool {
         self.ack.in_recovery
     }
 
-    /// Is cwnd what limits the sender, and not the application or the receiver?
+    /// Whether cwnd limits the sender, rather than the application or the receiver.
     #[getter]
     fn is_cwnd_limited(&self) -> bool {
         self.ack.is_cwnd_limited
@@ -112,15 +112,15 @@ impl Ack {
         self.ack.rate.total_delivered
     }
 
-    /// The same when the newest of the acknowledged packets was sent.
+    /// `total_delivered_bytes` when the newest acknowledged packet was sent.
     ///
-    /// A round trip ends when this reaches what `total_delivered_bytes` was at its beginning.
+    /// A round trip ends when this reaches the value that `total_delivered_bytes` had at its beginning.
     #[getter]
     fn prior_delivered_bytes(&self) -> u64 {
         self.ack.rate.prior_delivered
     }
 
-    /// Over about one round trip (draft-ietf-ccwg-bbr, "Delivery rate sampling"); None: not known.
+    /// Over about one round trip (draft-ietf-ccwg-bbr, "Delivery rate sampling"); None if unknown.
     #[getter]
     fn delivery_rate_bps(&self) -> Option<f64> {
         let rate = &self.ack.rate;
@@ -128,13 +128,13 @@ impl Ack {
         is_valid.then(|| 8.0 * rate.delivered as f64 / rate.interval.as_secs_f64())
     }
 
-    /// Was that sample limited by the application?
+    /// Whether that sample was limited by the application.
     #[getter]
     fn is_app_limited(&self) -> bool {
         self.ack.rate.is_app_limited
     }
 
-    /// Marked lost with this ACK, or by a timer since the one before.
+    /// Marked lost with this ACK, or by a timer since the previous one.
     #[getter]
     fn newly_lost_bytes(&self) -> u64 {
         self.ack.rate.newly_lost
@@ -149,7 +149,7 @@ impl Ack {
     }
 }
 
-/// Why the sender should slow down. Sizes and stream positions in bytes of payload.
+/// Why the sender should slow down. Sizes and stream positions are in bytes of payload.
 #[pyclass(frozen, module = "airtcp._engine")]
 pub struct Loss(pub Congestion);
 
@@ -170,13 +170,13 @@ impl Loss {
         }
     }
 
-    /// FlightSize: outstanding, not yet cumulatively acknowledged; at most cwnd when the loss happened.
+    /// FlightSize: sent and not yet cumulatively acknowledged; at most cwnd when the loss happened.
     #[getter]
     fn flight_size_bytes(&self) -> u64 {
         self.0.flight_size
     }
 
-    /// In flight by the scoreboard's account.
+    /// In flight according to the scoreboard.
     #[getter]
     fn in_flight_bytes(&self) -> u64 {
         self.0.in_flight

@@ -1,13 +1,13 @@
-//! What a controller's object has to set: its base class.
+//! The base class of controllers: the values that they set.
 
 use airtcp_proto::cc;
 use airtcp_wire::{Rate, Time};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-/// What a congestion control in Python sets. Sizes in bytes of payload.
+/// What a congestion control in Python sets. Sizes are in bytes of payload.
 ///
-/// Alone it stands for a connection that has just opened, with ten segments of `mss` bytes.
+/// By itself it represents a connection that has just opened, with ten segments of `mss` bytes.
 #[pyclass(subclass, module = "airtcp._engine")]
 pub struct Window {
     cwnd: f64,
@@ -21,7 +21,7 @@ pub struct Window {
 
 #[pymethods]
 impl Window {
-    /// As on a connection that has just opened, so that a controller can be tried by hand.
+    /// The state of a connection that has just opened, so that a controller can be tried by hand.
     #[new]
     #[pyo3(signature = (*, mss = 1460))]
     fn new(mss: u64) -> Window {
@@ -29,9 +29,9 @@ impl Window {
         Window { cwnd, ssthresh: f64::INFINITY, pacing_rate_bps: None, mss, now: Time::ZERO }
     }
 
-    /// The congestion window. A fraction is kept; less than one segment counts as one.
+    /// The congestion window. Fractions are kept; less than one segment counts as one.
     ///
-    /// Setting it to what is not finite and above 0 raises ValueError.
+    /// Setting it to a value that is not finite and above 0 raises ValueError.
     #[getter]
     fn cwnd(&self) -> f64 {
         self.cwnd
@@ -46,7 +46,7 @@ impl Window {
 
     /// Infinite before the first loss, unless the stack has `initial_ssthresh`.
     ///
-    /// Setting it to what is no number of 0 or more raises ValueError.
+    /// Setting it to a value that is not a number of 0 or more raises ValueError.
     #[getter]
     fn ssthresh(&self) -> f64 {
         self.ssthresh
@@ -60,10 +60,10 @@ impl Window {
         Ok(())
     }
 
-    /// Payload leaves no faster than this; None: the sender is clocked by ACKs alone.
+    /// Maximum rate of payload; None: only ACKs clock the sender.
     ///
-    /// Setting it to what is neither None nor finite and above 0, or in a class without `is_paced = True`,
-    /// raises ValueError.
+    /// Setting it to a value that is neither None nor finite and above 0, or in a class without `is_paced =
+    /// True`, raises ValueError.
     #[getter]
     fn pacing_rate_bps(&self) -> Option<f64> {
         self.pacing_rate_bps
@@ -93,7 +93,7 @@ impl Window {
     }
 }
 
-/// `wanted` says what it must be.
+/// `wanted` describes the valid values.
 fn number(
     slf: &Bound<'_, Window>,
     name: &str,
@@ -109,7 +109,7 @@ fn number(
 }
 
 impl Window {
-    /// Takes over what the sender has.
+    /// Takes over the sender's values.
     pub fn begin(&mut self, now: Time, window: &cc::Window) {
         self.now = now;
         self.mss = window.mss;
@@ -117,12 +117,12 @@ impl Window {
         self.ssthresh = if window.ssthresh == u64::MAX { f64::INFINITY } else { window.ssthresh as f64 };
     }
 
-    /// Gives the sender what has been changed.
+    /// Applies changes to the sender.
     pub fn end(&self, window: &mut cc::Window) {
         if self.cwnd != window.exact_cwnd() {
             window.set_exact_cwnd(self.cwnd);
         }
-        // What is too large for the type is cut off: infinity, too.
+        // The cast saturates, for infinity too.
         window.ssthresh = self.ssthresh as u64;
     }
 
