@@ -1,4 +1,4 @@
-// What all parts of the page share: the reader's choice, and what was computed for it.
+// State that all parts of the page share: the reader's choices and their results.
 
 import { Player } from "./player.js";
 import { fromHash } from "./state.js";
@@ -9,20 +9,20 @@ const [state, looked] = fromHash(location.hash);
 
 export const app = {
   state,
-  looked, // Time, window and speed of the address.
-  isFirst: true, // Nothing was shown of this state's scenario yet.
+  looked, // Time, window and speed from the address.
+  isFirst: true, // Nothing of this state's scenario has been shown yet.
   base: null, // The base scenario, complete.
-  scenario: null, // The same with the reader's changes.
+  scenario: null, // The base scenario with the reader's changes.
   toml: "",
   fields: {},
-  models: [], // Detailed runs that are shown, in the order of the schemes.
-  runs: new Map(), // Of each scheme, the records so far.
-  losses: [], // When a packet dies or a window is cut in the lanes that are shown.
-  window: [0, 1], // Of the figures over time.
-  generation: 0, // Of the plan that is carried out.
+  models: [], // The detailed runs on show, in the order of the schemes.
+  runs: new Map(), // The records so far, by scheme.
+  losses: [], // Times of lost packets and window cuts in the lanes on show.
+  window: [0, 1], // The interval of the figures over time.
+  generation: 0, // The plan in progress.
 };
 
-// What main.js decides, for parts that it imports itself.
+// Callbacks of main.js, for modules that it imports.
 export const on = { change() {}, go() {}, time() {}, look() {}, scenario() {}, models() {}, fail() {} };
 
 export const player = new Player(() => on.time());

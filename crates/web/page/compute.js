@@ -1,4 +1,4 @@
-// Plans what the worker is to compute: what is drawn first, then the other seeds, then the map.
+// Plans the worker's jobs: first what is drawn, then the other seeds, then the map.
 
 import { $, app, on, player } from "./app.js";
 import { BERS, LossMap, ROUND_TRIPS, SECONDS } from "./map.js";
@@ -6,13 +6,13 @@ import { goodputs } from "./outcome.js";
 import { baseText, fieldsOf, overrides } from "./state.js";
 import { seconds } from "./units.js";
 
-// Of a link's capacity. The detailed run ends when so many could have crossed: each packet is kept.
+// Limit on the link's capacity over a detailed run, which keeps each packet and ends there.
 const MOST_BITS = 1.5e9;
 
 const lossMap = new LossMap($("map"), (place) => on.change({ sets: { ...app.state.sets, ...place } }));
 const worker = startWorker();
-let coming = []; // Detailed runs of this plan,
-let end = 0; // and how long they are.
+let coming = []; // The detailed runs of this plan,
+let end = 0; // and their duration.
 
 function startWorker() {
   const code = URL.createObjectURL(new Blob([$("worker").textContent], { type: "text/javascript" }));
@@ -22,7 +22,7 @@ function startWorker() {
   return started;
 }
 
-// Ends what is under way.
+// Replaces the plan in progress.
 function plan(jobs) {
   app.generation += 1;
   worker.postMessage({ generation: app.generation, jobs });
@@ -51,7 +51,7 @@ function onDone({ key: [what, ...rest], answer, model, error }) {
   else lossMap.add(...rest, answer.run);
 }
 
-// Which keys the reader's changes have is known only now.
+// Only now it is known which keys the reader's changes affect.
 function onBase({ scenario }) {
   app.base = scenario;
   plan([{ key: ["scenario"], request: { do: "read", ...wanted() } }]);
@@ -86,7 +86,7 @@ function detailedJobs(duration) {
   }));
 }
 
-// The first seed's detailed run counts, too, if it is whole.
+// The first seed's detailed run counts too, if it is complete.
 function seedJobs(duration) {
   const of = wanted();
   const seeds = [...Array(app.state.seeds).keys()].map((place) => app.scenario.seed + place);

@@ -9,10 +9,10 @@ export class Engine {
     return new Engine(await WebAssembly.instantiate(module, {}));
   }
 
-  // Throws what the simulator finds wrong.
+  // Throws the simulator's error messages.
   ask(request) {
     const text = new TextEncoder().encode(JSON.stringify(request));
-    // A call may replace the memory's buffer: it is looked up afterwards.
+    // A call may replace the memory's buffer, so it is looked up afterwards.
     const place = this.wasm.airtcp_reserve(text.length);
     new Uint8Array(this.wasm.memory.buffer, place, text.length).set(text);
     const length = this.wasm.airtcp_call();
@@ -22,7 +22,7 @@ export class Engine {
     return answer;
   }
 
-  // A whole run in slices; between two of them `pause` decides whether it goes on. Answers nothing if it does not.
+  // Makes a whole run in slices; `pause` decides in between whether it continues. Returns nothing if it does not.
   async run(request, pause = () => true, events = 20000) {
     this.ask({ do: "begin", ...request });
     for (;;) {

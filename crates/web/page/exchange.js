@@ -1,4 +1,4 @@
-// Files that come, and what can be taken away.
+// Reads dropped files, and offers results to take away.
 
 import { $, app, on } from "./app.js";
 import { FILE, command, python } from "./export.js";
@@ -41,7 +41,7 @@ export function listenForExports() {
   $("save").addEventListener("click", save);
 }
 
-// Where the clipboard is closed to the page, the text is at least selected.
+// If the page has no access to the clipboard, at least the text is selected.
 async function copy() {
   getSelection().selectAllChildren($("exported"));
   await navigator.clipboard?.writeText($("exported").textContent).catch(() => {});

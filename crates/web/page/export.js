@@ -1,4 +1,4 @@
-// The state as a command and as Python; the scenario file is the simulator's own text.
+// Writes the state as a command and as Python; the simulator itself writes the scenario file.
 
 import { baseText, overrides } from "./state.js";
 

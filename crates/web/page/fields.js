@@ -51,7 +51,7 @@ export class Fields {
   }
 }
 
-// Schemes to tick. Ones with parts or keys of their own are written.
+// Schemes as checkboxes. Those with terms or keys of their own are typed.
 export function schemeBoxes(root, known, chosen, onChange) {
   const names = [...new Set([...known, ...chosen])];
   root.replaceChildren(

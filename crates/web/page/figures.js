@@ -1,4 +1,4 @@
-// What the senders saw, on one time axis: window, sequence numbers, queue, round trips.
+// The senders' view on one time axis: window, sequence numbers, queue, round trips.
 
 import { TimePlot } from "./plot.js";
 import { FATES, KINDS, upper } from "./model.js";
@@ -30,7 +30,7 @@ export class Figures {
     }
     wanted.forEach((figure, place) => {
       const { plot, figure: element } = this.plots.get(figure.id) ?? this.make(figure.id);
-      // Moved, it would lose the keyboard's focus.
+      // Moving it would lose the keyboard focus.
       if (list.children[place] !== element) list.insertBefore(element, list.children[place] ?? null);
       element.querySelector("h3").textContent = figure.title;
       element.querySelector("figcaption").textContent = figure.caption;
@@ -62,7 +62,7 @@ const legend = (schemes) =>
     return item;
   });
 
-// How a scheme's lines are drawn.
+// The line style of a scheme.
 const looks = (models) => {
   const among = models.map(({ scheme }) => scheme);
   return ({ scheme }) => ({ colour: colourOf(scheme, among), dash: dashOf(scheme, among) });
@@ -183,7 +183,7 @@ function overflows({ sides, bottleneck }) {
   return found;
 }
 
-// Where the queue stood when a packet that got a mark came to it.
+// Length of the queue when a packet that was marked arrived at it.
 function marksOf({ sides, bottleneck, queue: { t, packets } }) {
   const side = sides[bottleneck];
   const found = [];

@@ -1,4 +1,4 @@
-// One scheme's path at one instant: nodes, queues as stacks, packets on the links, and those that die there.
+// Draws one scheme's path at one instant: nodes, queues as stacks, packets on the links, and those lost there.
 
 import { FATES, KINDS, deathTime, diesAt, rowsAt, upper } from "./model.js";
 import { spoken, variable } from "./palette.js";
@@ -41,7 +41,7 @@ const theme = () => ({
   font: variable("font"),
 });
 
-// Each link gets as much of the width as any other: a queue, then the pipe.
+// Links share the width equally; each is a queue, then the pipe.
 function layout(canvas, model) {
   const [width, height] = [canvas.clientWidth, canvas.clientHeight];
   const links = model.scenario.link;
@@ -75,7 +75,7 @@ function nodeName({ scenario: { link: links, base_station: wireless } }, place) 
   return links[place].name === wireless ? "base station" : "router";
 }
 
-// What is drawn for the way back: the pipe's ends are swapped, and its queue hangs on the far side.
+// Draws the reverse direction: the pipe's ends are swapped, and its queue is on the far side.
 const backwards = (hop) => ({
   ...hop,
   left: hop.right,
@@ -132,7 +132,7 @@ function drawNode({ pen, ink, paper, muted, lost, font, t }, { x, y, name, place
   pen.fillText(`has held back ${held} ACK${held === 1 ? "" : "s"}`, x + 7, y - 38);
 }
 
-// ACKs that have come to a node between two links and have not left it.
+// ACKs that arrived at a node between two links and have not left it.
 function heldBack({ acks }, place, t) {
   if (!acks[place]) return 0;
   const { come, gone } = acks[place];
@@ -162,7 +162,7 @@ const hue = (look, model, side, row) =>
   : side.flow[row] === model.main ? look.colour
   : look.other;
 
-// A block for each packet; with little height, one block stands for several.
+// A block per packet; if there is little height, a block per several packets.
 function stack(look, model, side, waiting, hop) {
   const { x, width, bottom, top } = hop.stack;
   const high = (bottom - top) / Math.max(hop.room, 1);
@@ -178,7 +178,7 @@ function stack(look, model, side, waiting, hop) {
   });
 }
 
-// How far along the pipe something is that left the transmitter at `since`.
+// Position in the pipe of a packet that left the transmitter at `since`.
 function along(look, side, row, since, hop) {
   const delay = Math.max(side.out[row] - side.off[row], 1e-6);
   return hop.left + Math.min(1, Math.max(0, (look.t - since) / delay)) * (hop.right - hop.left);
@@ -208,7 +208,7 @@ function shape(look, model, side, row, x, { y, thick }, length, way) {
   }
 }
 
-// A router's mark on it: congestion experienced.
+// The packet's ECN mark: congestion experienced.
 function dot(pen, x, y, colour, ground) {
   pen.beginPath();
   pen.arc(x, y, 5, 0, 2 * Math.PI);
@@ -241,7 +241,7 @@ function arrow(pen, x, y, way) {
   pen.fill();
 }
 
-// Too many to tell apart: how dense they are along the pipe.
+// Too many to tell apart: draws their density along the pipe.
 function crowd(look, model, side, flying, hop) {
   const [low, high] = [Math.min(hop.left, hop.right), Math.max(hop.left, hop.right)];
   const bins = new Float64Array(Math.ceil((high - low) / 3));
@@ -257,7 +257,8 @@ function crowd(look, model, side, flying, hop) {
   });
 }
 
-// `age` from 0 to 1. Corruption: in mid-air, at its own place; overflow: off the top of the queue.
+// `age` from 0 to 1. A corrupted packet dies in mid-air, at its own place; an overflow drops off the top of the
+// queue.
 function die(look, side, row, hop, age) {
   const { pen, lost } = look;
   pen.save();
@@ -288,7 +289,7 @@ function die(look, side, row, hop, age) {
   pen.restore();
 }
 
-// What is written beside the lane, and read to those who do not see it.
+// The text beside the lane, also for screen readers.
 export function lineOf(model, t) {
   const { flows } = model;
   const row = upper(flows.t, t) - 1;

@@ -1,4 +1,4 @@
-// The page: what is shown when, and what a change leads to.
+// The page: what is shown when, and what a change triggers.
 
 import { $, app, on, player } from "./app.js";
 import { begin, fail } from "./compute.js";
@@ -14,7 +14,7 @@ import { listenToZoom, point, rezoom } from "./zoom.js";
 
 const LISTED = ["reno", "cubic", "bbr", "bbr3", "concord", "westwood-vt", "westwood", "vegas", "veno", "hybla", "spectcp", "reno+decoupling"];
 const MOST_SEEDS = 30;
-const [LEAST_BER, MOST_BER] = [-8, -4]; // Powers of ten; the least one is none.
+const [LEAST_BER, MOST_BER] = [-8, -4]; // Powers of ten; the lowest stands for none.
 
 const root = document.documentElement;
 const setting = (sets) => change({ sets: { ...app.state.sets, ...sets } });
@@ -38,7 +38,7 @@ function showModels() {
 
 let isAsked = false;
 
-// Told of any number of changes, it draws once a frame.
+// Collects any number of changes and draws once per frame.
 function time() {
   if (isAsked) return;
   isAsked = true;
@@ -52,7 +52,7 @@ function time() {
 
 let isKept = false;
 
-// Browsers refuse to hear of it too often.
+// Browsers limit how often the address may change.
 function keepAddress() {
   if (isKept) return;
   isKept = true;
@@ -62,7 +62,7 @@ function keepAddress() {
   }, 400);
 }
 
-// What is looked at, as far as it is not where everybody starts.
+// What the reader looks at, as far as it differs from the start.
 function view() {
   const found = {};
   const exact = (t) => Number(t.toFixed(6));

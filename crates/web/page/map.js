@@ -1,4 +1,4 @@
-// Who is best at which loss and which round trip: short runs that fill in behind everything else.
+// The best scheme by loss and round trip: short runs that fill in after everything else.
 
 import { element } from "./outcome.js";
 import { colourOf, spoken } from "./palette.js";
@@ -14,7 +14,7 @@ export class LossMap {
     this.onChoice = onChoice;
   }
 
-  // What is known of the same paths and schemes, told by `key`, is kept.
+  // Results for the same paths and schemes, identified by `key`, are kept.
   begin(schemes, key) {
     if (key === this.key) return;
     this.key = key;
@@ -46,7 +46,7 @@ export class LossMap {
     if (known.size === this.schemes.length) this.paint(key, ber, rtt, known);
   }
 
-  // The colour is the winner's; its strength, how far the next one is behind.
+  // The colour is the winner's; its strength shows how far the next one is behind.
   paint(key, ber, rtt, known) {
     const [[best, most], next] = [...known].sort((a, b) => b[1] - a[1]);
     const ahead = next ? most / Math.max(next[1], 1) - 1 : 0;

@@ -1,4 +1,4 @@
-// One detailed run, made ready to draw: columns in seconds, and every packet's way over each link.
+// Prepares one detailed run for drawing: columns in seconds, and every packet's way over each link.
 
 import { bps, seconds } from "./units.js";
 
@@ -44,7 +44,7 @@ function rowsWith(column, wanted) {
   return rows.slice(0, many);
 }
 
-// A column at some rows, times a factor.
+// Returns a column at some rows, times a factor.
 function at(column, rows, factor = 1) {
   const found = new Float64Array(rows.length);
   for (let place = 0; place < rows.length; place++) found[place] = column[rows[place]] * factor;
@@ -70,8 +70,8 @@ function eventsOf(events, kind, flow) {
 
 const word = (column, row) => (column.words ? column.words[column.codes[row]] : "");
 
-// The packets of one direction of one link, in order of entry. `start`: the transmitter takes it up; `off`: its last bit
-// is out; `out`: it has arrived, or would have; of what the queue drops, when that was.
+// The packets of one direction of one link, in order of entry. `start`: the transmitter begins to send it; `off`: its
+// last bit has left; `out`: it has arrived, or would have; for a packet that the queue drops, the time of the drop.
 function sideOf(packets, side, way, end) {
   const rows = rowsWith(packets.link, side);
   const n = rows.length;
@@ -101,7 +101,7 @@ function sideOf(packets, side, way, end) {
   return found;
 }
 
-// In order of arrival the transmitter has served them, too, unless they overtake.
+// In order of arrival; the transmitter has served them in that order too, unless they overtake.
 function fly(side, end) {
   let free = 0;
   for (const row of inOrderOfArrival(side)) {
@@ -116,7 +116,7 @@ function fly(side, end) {
   }
 }
 
-// Most often that is the order of entry.
+// That is usually the order of entry.
 function inOrderOfArrival(side) {
   const out = (row) => (Number.isNaN(side.out[row]) ? Infinity : side.out[row]);
   const flying = [];
@@ -131,7 +131,7 @@ function inOrderOfArrival(side) {
 
 const BUCKETS = 4096;
 
-// For each stretch of time, the first row that may still be on the link then.
+// For each interval, the first row that may still be on the link.
 function aliveFrom(side, end) {
   const first = new Uint32Array(BUCKETS + 1).fill(side.n);
   for (let row = 0; row < side.n; row++) {
@@ -148,7 +148,7 @@ export function rowsAt(side, t, end) {
   return [side.alive[bucket], upper(side.sent, t)];
 }
 
-// The place of the first value above `wanted`.
+// The index of the first value above `wanted`.
 export function upper(values, wanted) {
   let low = 0;
   let high = values.length;
@@ -160,7 +160,7 @@ export function upper(values, wanted) {
   return low;
 }
 
-// Where on the link a corrupted packet dies: anywhere, but always in the same place.
+// Where on the link a corrupted packet dies: anywhere, but always at the same place.
 export const diesAt = (row) => 0.3 + 0.5 * (((row * 2654435761) >>> 0) / 2 ** 32);
 
 export function deathTime(side, row) {
@@ -168,7 +168,8 @@ export function deathTime(side, row) {
   return side.out[row];
 }
 
-// All retransmissions. What arrives sooner than this copy could is an earlier one: then the copy is spurious.
+// All retransmissions. If the data arrives sooner than this copy could, an earlier one brought it: the copy is
+// spurious.
 function resentOf({ sides, main }) {
   const last = sides.at(-2);
   const arrived = new Map();
@@ -200,7 +201,7 @@ function sacksOf({ flows, main, sides: [, back] }, packets) {
   return found;
 }
 
-// When ACKs come to a node from `behind`, and when they go on to the link `ahead`.
+// When ACKs arrive at a node from `behind`, and when they leave for the link `ahead`.
 function acksAt(behind, ahead) {
   const times = (side, column, isWanted) => {
     const found = [];
@@ -211,7 +212,7 @@ function acksAt(behind, ahead) {
   return { come, gone: times(ahead, "sent", () => true) };
 }
 
-// What made the sender give up a part of its window, with the true cause.
+// The true cause of each reduction of the sender's window.
 function cutsOf(model, events) {
   const { main, flows } = model;
   const causes = new Map(model.losses.map(({ offset, cause }) => [offset, cause]));
@@ -226,7 +227,7 @@ function cutsOf(model, events) {
   return found.filter(({ before, after }) => after < 0.95 * before).sort((a, b) => a.t - b.t);
 }
 
-// What is left of the window two round trips later.
+// The share of the window that is left two round trips later.
 function leastSoon(flows, row, t) {
   const until = t + 2 * (flows.srtt_ns[Math.max(0, row)] * NS || 0.1);
   let least = Infinity;
@@ -239,7 +240,7 @@ function leastSoon(flows, row, t) {
 
 const HEADER_BYTES = 52;
 
-// Of the time at the narrowest link. Null where its rate varies.
+// Shares of the time at the narrowest link. Null if its rate varies.
 function sharesOf(model) {
   const side = model.sides[model.bottleneck];
   if (!side.rate) return null;

@@ -1,4 +1,4 @@
-// What comes of it: goodput over seeds, where capacity went, how a link is shared.
+// The results: goodput over seeds, how capacity was used, how a link is shared.
 
 import { estimate } from "./stats.js";
 import { FATES, KINDS } from "./model.js";
@@ -17,7 +17,7 @@ export function element(name, attributes = {}, ...children) {
 
 const at = (share) => `${(100 * share).toFixed(3)}%`;
 
-// `runs`: of each scheme, the records so far. The figures are those of `airtcp compare`.
+// `runs`: the records so far, by scheme. The numbers are those of `airtcp compare`.
 export function goodputs(root, runs, seeds) {
   const schemes = [...runs.keys()];
   const bounds = [...runs.values()].flat().map(({ bound_bps: bound }) => bound);

@@ -1,4 +1,4 @@
-// Each scheme's colour and dash, as python/airtcp/showing/palette.py gives them.
+// Each scheme's colour and dash, as in python/airtcp/showing/palette.py.
 
 import { PALETTE } from "./palette-data.js";
 
@@ -18,7 +18,7 @@ export function placeOf(scheme, among) {
   return places.get(scheme) ?? 0;
 }
 
-// Another colour is better than another dash; more schemes than places share them.
+// Prefers another colour to another dash; if there are more schemes than places, they share them.
 function free(first, taken) {
   const all = [...Array(PLACES).keys()];
   const left = all.filter((place) => !taken.has(place));
@@ -43,7 +43,7 @@ function crc32(text) {
 
 export const variable = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 
-// Keys of a stack make labels long: `+` parts are kept, values are not.
+// Stack keys make labels long: `+` terms are kept, values are not.
 export const shortName = (scheme) => scheme.split("+").map((term) => term.split(":")[0]).join(" + ");
 
 const NAMES = {

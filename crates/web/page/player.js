@@ -1,4 +1,4 @@
-// Virtual time: it runs, stands, jumps; whoever listens is told.
+// Virtual time: it plays, pauses and jumps, and notifies listeners.
 
 export const SPEEDS = [1 / 1000, 1 / 500, 1 / 200, 1 / 100, 1 / 50, 1 / 20, 1 / 10, 1 / 5, 1 / 2, 1];
 
@@ -21,7 +21,7 @@ export class Player {
 
   frame(now) {
     if (!this.isPlaying) return;
-    // After a pause of the page time does not leap.
+    // After a pause of the page, time does not jump.
     const passed = this.last === null ? 0 : Math.min((now - this.last) / 1000, 0.1);
     this.last = now;
     this.t = Math.min(this.end, this.t + passed * this.speed);

@@ -32,7 +32,7 @@ export class TimePlot {
     if (this.isSeen) this.draw();
   }
 
-  // What is out of sight is drawn when it comes into it.
+  // Drawn only once it becomes visible.
   watch() {
     const seen = ([{ isIntersecting }]) => {
       this.isSeen = isIntersecting;
@@ -42,7 +42,7 @@ export class TimePlot {
     addEventListener("beforeprint", () => this.draw());
   }
 
-  // Asked for once a drawing: each time the browser may lay out the page anew.
+  // Read once per drawing: each time, the browser may lay out the page anew.
   measure() {
     const [width, height] = [this.canvas.clientWidth, this.canvas.clientHeight];
     this.area = { left: LEFT, right: width - RIGHT, top: TOP, bottom: height - BOTTOM, width, height };
@@ -85,7 +85,7 @@ export class TimePlot {
     this.canvas.dataset.drawn = "true";
   }
 
-  // Of what is in the window; from zero on unless the figure says otherwise.
+  // The range of the visible values, from zero unless the figure says otherwise.
   range() {
     const [from, to] = this.axes.window;
     let [low, high] = this.parts.fromZero === false ? [Infinity, -Infinity] : [0, 0];
@@ -131,7 +131,7 @@ export class TimePlot {
     pen.fillText("s", right + 10, bottom + 17);
   }
 
-  // With more points than pixels, the least and the greatest of each pixel.
+  // With more points than pixels, the lowest and the highest of each pixel.
   line(pen, { t, values, colour, isStep, width = 1.8, dash = [] }, y) {
     const [from, to] = this.axes.window;
     const first = Math.max(0, upper(t, from) - 1);
@@ -186,7 +186,7 @@ export class TimePlot {
     flush();
   }
 
-  // Too many marks for their room become strokes along the time axis.
+  // Marks too many for their room become strokes along the time axis.
   mark(pen, { at, shape, colour }, y) {
     const [from, to] = this.axes.window;
     const seen = at.filter(({ t }) => t >= from && t <= to);
@@ -294,7 +294,7 @@ const SHAPES = {
   tick: (pen, x, y) => pen.fillRect(x - 1, y - 2, 2, 4),
 };
 
-// Round numbers, about so many.
+// About that many round numbers.
 export function ticks(low, high, many) {
   const rough = (high - low) / Math.max(many, 1);
   const power = 10 ** Math.floor(Math.log10(rough));

@@ -1,4 +1,4 @@
-// The lanes and what moves them: play, step, next loss, speed, the scrubber.
+// The lanes and their controls: play, step, next loss, speed, the scrubber.
 
 import { $, app, on, player } from "./app.js";
 import { drawLane, laneLabel, lineOf } from "./lane.js";
@@ -9,10 +9,10 @@ import { SPEEDS } from "./player.js";
 
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
 
-// The schemes whose runs are shown.
+// The schemes whose runs are on show.
 export const shownSchemes = () => app.models.map(({ scheme }) => scheme);
 
-// The models of the two lanes: those that the reader has chosen, else the first ones.
+// The models of the two lanes: those chosen by the reader, else the first ones.
 export function lanes() {
   const there = shownSchemes();
   const chosen = (app.state.lanes ?? []).filter((scheme) => there.includes(scheme));
@@ -56,7 +56,7 @@ function deaths(model) {
   });
 }
 
-// The first opening: at the address's time, or shortly before a loss.
+// On the first opening: at the address's time, or shortly before a loss.
 function enter() {
   const { looked } = app;
   app.isFirst = false;
@@ -67,7 +67,7 @@ function enter() {
   if (!calm.matches && looked.t === undefined) player.play();
 }
 
-// A packet that dies in the first lane, once slow start is over.
+// A packet that dies in the first lane after slow start.
 function interesting() {
   const [first] = lanes();
   const death = first.losses.find(({ t, cause }) => t > 1 && cause === "corruption") ?? first.cuts.find(({ t }) => t > 1);
@@ -89,7 +89,7 @@ export function drawTime() {
   $("pace").textContent = player.speed === 1 ? "real time" : `1/${Math.round(1 / player.speed)} speed`;
 }
 
-// Losses along the scrubber: where there are many, the strip is darker.
+// Losses along the scrubber: the strip is darker where there are many.
 function drawTicks() {
   const wide = 400;
   const bins = new Float64Array(wide);
@@ -114,7 +114,7 @@ export function listenToTransport() {
   $("next").addEventListener("click", () => {
     const found = app.losses.find((t) => t > player.t + 1e-6);
     if (found === undefined) return;
-    // Played, a loss comes a moment after the jump; paused, it is there.
+    // While playing, the jump ends shortly before the loss; while paused, at the loss.
     const before = player.isPlaying ? 0.3 * player.speed : 0;
     player.seek(Math.max(player.t, found - before) + 1e-6);
   });
@@ -126,7 +126,7 @@ export function listenToTransport() {
   addEventListener("keydown", onKey);
 }
 
-// The next moment at which a packet is sent in a lane that is shown.
+// The next time at which a packet is sent in a lane on show.
 function nextStep(t) {
   let soonest = player.end;
   for (const { sides } of lanes()) {

@@ -1,16 +1,16 @@
-// What the reader has chosen: a scenario, changes to it, schemes, seeds. It is kept in the page's address.
+// The reader's choices: a scenario, changes to it, schemes, seeds. The page's address stores them.
 
 import { bps, seconds, trim } from "./units.js";
 import { SCENES } from "./scenes.js";
 
 export const START = {
-  scene: null, // Its number, from 1; its scenario is the base then.
-  file: null, // { name, text } of a scenario file that was dropped here; it is the base then.
-  sets: {}, // Fields that were changed.
+  scene: null, // Its number, from 1; its scenario is then the base.
+  file: null, // { name, text } of a dropped scenario file, which is then the base.
+  sets: {}, // Changed fields.
   schemes: ["reno", "bbr"],
   seeds: 5,
   duration: null,
-  lanes: null, // Which two schemes are drawn; the first two otherwise.
+  lanes: null, // The two schemes that are drawn; null for the first two.
 };
 
 // The text of the base scenario; null for the built-in one.
@@ -21,7 +21,7 @@ export const withScene = (number) => {
   return { ...START, scene: number, sets: { ...sets }, schemes: [...schemes], duration };
 };
 
-// Overrides as `--set` takes them. `base`: the base scenario, complete.
+// Overrides for `--set`. `base`: the complete base scenario.
 export function overrides(state, base) {
   const found = [];
   const link = base ? base.base_station : "wireless";
@@ -39,7 +39,7 @@ export function overrides(state, base) {
   return found;
 }
 
-// The keys of one discipline mean nothing to another: the whole table is replaced.
+// Disciplines have different keys, so the whole table is replaced.
 const queueTable = (discipline, packets) => `{ discipline = "${discipline}"${packets === undefined ? "" : `, packets = ${packets}`} }`;
 
 function isAnother(discipline, base) {
@@ -47,20 +47,20 @@ function isAnother(discipline, base) {
   return discipline !== undefined && discipline !== now;
 }
 
-// A two-state chain whose bad state loses everything: so many packets on average, and that share of the time.
+// A two-state chain that loses everything in the bad state: so many packets on average, and that share of the time.
 function burstTable(share, length) {
   const leave = trim(1 / length, 6);
   return `{ to_bad = ${trim((leave * share) / (1 - share), 6)}, to_good = ${leave}, bad_loss = 1 }`;
 }
 
-// One way, of all links but the one that is changed.
+// One-way delay of all links but the one that is changed.
 function otherDelays(base) {
   if (!base) return 0;
   const others = base.link.filter(({ name }) => name !== base.base_station);
   return others.reduce((sum, { delay }) => sum + (seconds(delay ?? "0s") ?? 0), 0);
 }
 
-// What the fields show of a complete scenario.
+// The values of the fields for a complete scenario.
 export function fieldsOf(scenario, state) {
   const link = scenario.link.find(({ name }) => name === scenario.base_station) ?? scenario.link.at(-1);
   const ways = scenario.link.map(({ delay, reverse }) => (seconds(delay ?? "0s") ?? 0) + (seconds(reverse?.delay ?? "0s") ?? 0));
@@ -78,14 +78,14 @@ export function fieldsOf(scenario, state) {
   };
 }
 
-// Only what differs from the start is written.
+// Only differences from the start are written.
 export function toHash(state, view) {
   const kept = Object.entries(state).filter(([key, value]) => JSON.stringify(value) !== JSON.stringify(START[key]));
   const all = { ...Object.fromEntries(kept), ...view };
   return Object.keys(all).length ? `#${encodeURIComponent(JSON.stringify(all))}` : "";
 }
 
-// Answers the state and what was looked at: the time, its window, the speed.
+// Returns the state and the view: time, window, speed.
 export function fromHash(hash) {
   try {
     const { t, window, speed, ...chosen } = JSON.parse(decodeURIComponent(hash.slice(1)));

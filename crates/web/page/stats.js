@@ -1,4 +1,4 @@
-// Means and intervals as python/airtcp/stats.py has them, to the last digit.
+// Means and intervals, equal to those of python/airtcp/facts/stats.py to the last digit.
 
 // The exactly rounded sum (Shewchuk 1997), as Python's fsum.
 export function exactSum(values) {
@@ -37,7 +37,7 @@ function roundedOnce(parts) {
 
 export const mean = (values) => exactSum(values) / values.length;
 
-// The mean, and half the width of its 95 % confidence interval: null from fewer than two values.
+// The mean and the half-width of its 95 % confidence interval; null with fewer than two values.
 export function estimate(values) {
   const n = values.length;
   const average = mean(values);

@@ -1,4 +1,4 @@
-// Quantities as scenario files write them, and as people read them.
+// Quantities in the notation of scenario files, and in readable form.
 
 const TIMES = { ns: 1e-9, us: 1e-6, "µs": 1e-6, ms: 1e-3, s: 1, min: 60, h: 3600 };
 const RATES = { "bit/s": 1, "kbit/s": 1e3, "Mbit/s": 1e6, "Gbit/s": 1e9 };

@@ -1,12 +1,12 @@
-// The run in one sentence, or two.
+// Describes the run in one or two sentences.
 
 import { spoken } from "./palette.js";
 import { percent, plural, seconds, timeText } from "./units.js";
 
-// Who carries that much was not held up by what was lost.
+// Share of the capacity from which losses have not held the sender back.
 const FULL = 0.75;
 
-// `models`: what is drawn, perhaps only the beginning of the runs.
+// `models`: the runs on show, perhaps only their beginning.
 export function sentence(models) {
   const told = models.map((model) => clause(model, model.run)).join(". ");
   const [{ end, scenario }] = models;
@@ -23,7 +23,7 @@ function clause(model, run) {
   return head + reason(model);
 }
 
-// Of the window's cuts, by far the most common one.
+// The dominant cause of the window's cuts.
 function reason({ cuts }) {
   const many = (...causes) => cuts.filter(({ cause }) => causes.includes(cause)).length;
   const [corrupted, dropped, nothing] = [many("corruption"), many("overflow", "aqm"), many("nothing")];

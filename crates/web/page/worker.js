@@ -1,4 +1,4 @@
-// Runs what the page plans, job by job, in slices: a new plan ends the old one within milliseconds.
+// Makes the runs that the page plans, job by job, in slices: a new plan ends the old one within milliseconds.
 
 import { Engine } from "./engine.js";
 import { modelOf } from "./model.js";
@@ -11,7 +11,7 @@ onmessage = ({ data }) => {
   else carryOut(data);
 };
 
-// `text`: packed by gzip, in base64.
+// `text`: gzipped, in base64.
 async function compiled(text) {
   const letters = atob(text);
   const packed = new Uint8Array(letters.length);
@@ -53,7 +53,7 @@ function breath() {
   });
 }
 
-// Columns move to the page instead of being copied.
+// Columns are transferred to the page, not copied.
 function buffersOf({ flows, queue, sides }) {
   const columns = [flows, queue, ...sides].flatMap(Object.values);
   return columns.filter(ArrayBuffer.isView).map(({ buffer }) => buffer);

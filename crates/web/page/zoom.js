@@ -14,7 +14,7 @@ const figures = new Figures($("figures"), {
 
 export const point = () => figures.point(player.t);
 
-// Without a window: the whole run.
+// Without a window, shows the whole run.
 export function zoom(window) {
   const [from, to] = window ?? [0, player.end];
   const least = Math.max(1e-3, player.end * 1e-5);
@@ -25,7 +25,7 @@ export function zoom(window) {
   on.look();
 }
 
-// After other runs have come: the same window, as far as there is one.
+// After other runs arrived: keeps the window as far as possible.
 export const rezoom = () => zoom(app.window[1] > player.end || app.window[1] <= 1 ? null : app.window);
 
 function zoomBy(factor) {

@@ -1,4 +1,4 @@
-//! What JavaScript calls. It reserves room for a request, writes it there, calls, and reads the answer.
+//! The functions that JavaScript calls: it reserves room for a request, writes it there, calls, and reads the answer.
 
 #![allow(
     unsafe_code,
@@ -19,7 +19,7 @@ thread_local! {
     static EXCHANGE: RefCell<Exchange> = RefCell::default();
 }
 
-/// Returns where the request, so many bytes of UTF-8, is to be written.
+/// Returns where to write the request, `bytes` long and in UTF-8.
 #[unsafe(no_mangle)]
 pub extern "C" fn airtcp_reserve(bytes: usize) -> *mut u8 {
     EXCHANGE.with_borrow_mut(|exchange| {
@@ -38,7 +38,8 @@ pub extern "C" fn airtcp_call() -> usize {
     })
 }
 
-/// Where the answer is until the next call. [`Answer::into_bytes`](crate::Answer::into_bytes) says what it looks like.
+/// Returns the answer's address, valid until the next call. See [`Answer::into_bytes`](crate::Answer::into_bytes) for
+/// its format.
 #[unsafe(no_mangle)]
 pub extern "C" fn airtcp_answer() -> *const u8 {
     EXCHANGE.with_borrow(|exchange| exchange.answer.as_ptr())

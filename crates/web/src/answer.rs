@@ -1,10 +1,10 @@
-//! What goes back to JavaScript: JSON, and columns of numbers behind it.
+//! Answers to JavaScript: JSON, followed by columns of numbers.
 
 use airtcp_sim::series::{Column, Columns};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-/// An answer in the making.
+/// An answer under construction.
 #[derive(Default)]
 pub struct Answer {
     json: Map<String, Value>,
@@ -21,7 +21,7 @@ impl Answer {
         Answer { json, ..Answer::default() }
     }
 
-    /// What was wrong with the request.
+    /// Returns an answer that says what was wrong with the request.
     pub fn error(message: impl ToString) -> Answer {
         Answer::of(json!({ "error": message.to_string() }))
     }
@@ -33,7 +33,7 @@ impl Answer {
         self
     }
 
-    /// Adds a table. Text becomes indices into a list of the words that occur.
+    /// Adds a table. Text columns become indices into a list of the distinct words.
     #[must_use]
     pub fn with_table(mut self, name: &str, columns: Columns) -> Answer {
         let columns: Map<_, _> =
@@ -61,8 +61,8 @@ impl Answer {
         json!({ "at": at, "length": length, "words": words })
     }
 
-    /// Length of the JSON in four bytes, the JSON, spaces up to a multiple of eight, numbers of eight bytes each; all of it
-    /// little-endian.
+    /// Returns the length of the JSON in four bytes, the JSON, spaces up to a multiple of eight, then numbers of
+    /// eight bytes each, all little-endian.
     pub fn into_bytes(mut self) -> Vec<u8> {
         self.json.insert("tables".to_owned(), self.tables.into());
         let mut json = Value::Object(self.json).to_string();

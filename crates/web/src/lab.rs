@@ -1,4 +1,4 @@
-//! Requests: read a scenario, list the schemes, begin a run, go on with it.
+//! Requests: read a scenario, list the schemes, begin a run, continue it.
 
 use crate::answer::Answer;
 use airtcp_proto::base_station;
@@ -20,31 +20,31 @@ enum Request {
         of: Wanted,
         scheme: String,
         seed: u64,
-        /// Zero: at each ACK. Absent: no series.
+        /// Zero: a sample per ACK. Absent: no series.
         #[serde(default)]
         series_s: Option<f64>,
         #[serde(default)]
         packets: bool,
     },
-    /// Handles so many events of the run that was begun last.
+    /// Handles so many events of the run begun last.
     Advance {
         events: u64,
     },
 }
 
-/// A scenario as it is asked for.
+/// A requested scenario.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Wanted {
     /// Absent: the built-in one.
     #[serde(default)]
     text: Option<String>,
-    /// As `--set` has them.
+    /// In the form of `--set`.
     #[serde(default)]
     overrides: Vec<(String, String)>,
 }
 
-/// What is kept between requests: the run under way.
+/// State between requests: the run in progress.
 #[derive(Default)]
 pub struct Lab {
     running: Option<Running>,
@@ -71,7 +71,7 @@ impl Lab {
         }
     }
 
-    /// Once a run is over, it is answered, and gone.
+    /// Continues the run; a finished run is returned and dropped.
     fn advance(&mut self, events: u64) -> Answer {
         let Some(mut running) = self.running.take() else { return Answer::error("no run was begun") };
         if running.advance(events) {
@@ -97,7 +97,7 @@ fn begin(wanted: &Wanted, scheme: &str, seed: u64, options: RunOptions<'_>) -> R
     Running::new(&scenario, &scheme, seed, options).map_err(|error| error.to_string())
 }
 
-/// The scenario with all its defaults, as a value and as a file.
+/// Returns the scenario with all its defaults, as a value and as a file.
 fn described(scenario: &Scenario) -> Answer {
     let text = scenario.to_toml();
     match toml::from_str::<Value>(&text) {
@@ -121,7 +121,7 @@ fn finished(outcome: Outcome) -> Answer {
     }
 }
 
-/// Every scheme, in the order in which people should see them.
+/// Returns every scheme, in the order for display.
 fn schemes() -> Value {
     let controllers = registry::controllers().iter().map(|spec| (spec.name, spec.summary));
     let combinations = scheme::COMBINATIONS.iter().map(|spec| (spec.name, spec.summary));
@@ -133,7 +133,7 @@ fn schemes() -> Value {
     json!({ "schemes": alone.chain(added).collect::<Vec<_>>() })
 }
 
-/// `is_alone`: it need not be added to another one.
+/// `is_alone`: it is usable without another term.
 fn one(name: &str, summary: &str, is_alone: bool) -> Value {
     json!({ "name": name, "summary": summary, "alone": is_alone })
 }

@@ -1,5 +1,5 @@
-//! The lab as WebAssembly, nothing else: a request in JSON goes in, JSON and columns come out. A run goes on in slices, so
-//! that whoever asked can change his mind.
+//! The lab as WebAssembly, nothing else: a request in JSON goes in, JSON and columns come out. Runs proceed in
+//! slices, so that the caller can cancel them.
 
 mod abi;
 mod answer;
