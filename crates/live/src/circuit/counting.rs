@@ -39,8 +39,7 @@ struct Tally {
 enum Seen<'a> {
     Data,
     /// To the gateway, with this payload.
-    Gateways(&'a [u8]),
-    Others,
+    ToGateway(&'a [u8]),
 }
 
 impl DataCounter {
@@ -64,13 +63,13 @@ impl DataCounter {
 
 impl Tally {
     fn see(&mut self, frame: &[u8], packets: u16) {
-        match self.counted.see(frame) {
-            Seen::Data => self.packets = self.packets.wrapping_add(packets),
-            Seen::Gateways(payload) => {
+        match self.counted.read(frame) {
+            Some(Seen::Data) => self.packets = self.packets.wrapping_add(packets),
+            Some(Seen::ToGateway(payload)) => {
                 self.last.clear();
                 self.last.extend_from_slice(payload);
             }
-            Seen::Others => {}
+            None => {}
         }
     }
 
@@ -81,11 +80,7 @@ impl Tally {
 }
 
 impl Counted {
-    /// Of an Ethernet frame.
-    fn see<'a>(&self, frame: &'a [u8]) -> Seen<'a> {
-        self.read(frame).unwrap_or(Seen::Others)
-    }
-
+    /// Classifies an Ethernet frame; `None` for one that is neither data nor to the gateway.
     fn read<'a>(&self, frame: &'a [u8]) -> Option<Seen<'a>> {
         let packet = &frame[ethernet::ip_at(frame)?..];
         let found = Found::read(packet).ok()?;
@@ -96,7 +91,7 @@ impl Counted {
         if found.protocol == UDP && port == Some(self.gateway) {
             let payload = transport.get(UDP_HEADER_LEN..)?;
             // Longer payloads are not header packets, merged or not.
-            return Some(Seen::Gateways(&payload[..payload.len().min(MOST_TOGETHER)]));
+            return Some(Seen::ToGateway(&payload[..payload.len().min(MOST_TOGETHER)]));
         }
         let to: IpAddr = match found.addresses {
             Addresses::V4 { destination, .. } => destination.into(),

@@ -30,7 +30,9 @@ pub(crate) use service::{any_port, bind, chance, open_device, way_to};
 pub use socket::{Datagrams, Socket};
 pub use thread::GatewayThread;
 
+use airtcp_proto::Chance;
 use airtcp_wire::Dur;
+use airtcp_wire::circuit::Nonce;
 
 /// How often a sender repeats HELLO or PING until it is answered.
 const REPEAT: Dur = Dur::from_secs(1);
@@ -40,6 +42,14 @@ const IDLE: Dur = Dur::from_secs(5);
 
 /// How long a sender waits for an answer before it takes the receiver for dead.
 const PATIENCE: Dur = Dur::from_secs(3);
+
+fn nonce(chance: &mut Chance) -> Nonce {
+    let mut nonce = Nonce::default();
+    let (first, second) = nonce.split_at_mut(8);
+    first.copy_from_slice(&chance.u64().to_be_bytes());
+    second.copy_from_slice(&chance.u64().to_be_bytes());
+    nonce
+}
 
 #[cfg(test)]
 mod tests;

@@ -1,6 +1,7 @@
 //! The receiving node. It answers any sending node that has the key. Data packets bypass it (§4.6), and may be
 //! counted.
 
+use super::nonce;
 use super::session::{Heard, Reader, Writer};
 use airtcp_proto::Chance;
 use airtcp_proto::cc::RegistryError;
@@ -163,10 +164,7 @@ impl ReceivingNode {
     }
 
     fn offer(&mut self, now: Time, from: SocketAddr, hello: &Hello) -> Result<Offer, RegistryError> {
-        let mut nonce = Nonce::default();
-        let (first, second) = nonce.split_at_mut(8);
-        first.copy_from_slice(&self.chance.u64().to_be_bytes());
-        second.copy_from_slice(&self.chance.u64().to_be_bytes());
+        let nonce = nonce(&mut self.chance);
         let key = self.key.session(&hello.nonce, &nonce);
         let counts = self.counts;
         let counted = hello.terms.counts && counts;

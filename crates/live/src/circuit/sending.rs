@@ -1,7 +1,7 @@
 //! The sending node. It opens a session with the receiving node, and forwards data as the control TCPs allow.
 
 use super::session::{Reader, Writer};
-use super::{IDLE, PATIENCE, REPEAT};
+use super::{IDLE, PATIENCE, REPEAT, nonce};
 use airtcp_proto::Chance;
 use airtcp_proto::cc::RegistryError;
 use airtcp_proto::circuit::{self, Compression, Config, Sender};
@@ -258,11 +258,7 @@ fn has_answer(segment: &Segment) -> bool {
 }
 
 fn call(chance: &mut Chance, now: Time) -> Phase {
-    let mut nonce = Nonce::default();
-    let (first, second) = nonce.split_at_mut(8);
-    first.copy_from_slice(&chance.u64().to_be_bytes());
-    second.copy_from_slice(&chance.u64().to_be_bytes());
-    Phase::Calling { nonce, next: now }
+    Phase::Calling { nonce: nonce(chance), next: now }
 }
 
 fn terms(config: &Config) -> Terms {

@@ -1,6 +1,7 @@
 //! Policy routes that lead packets for some prefixes into a device first. What comes out of the device takes the way
 //! that it would have taken without it. When the device is gone, all packets take that way at once.
 
+use super::allow;
 use crate::emulate::Prefix;
 use airtcp_kernel::netlink::Netlink;
 use netlink_packet_route::route::{
@@ -144,11 +145,4 @@ fn rule(
     attributes.extend(table.map(RuleAttribute::Table));
     rule.attributes = attributes;
     rule
-}
-
-fn allow(done: io::Result<()>, errors: &[Errno]) -> io::Result<()> {
-    match done {
-        Err(error) if errors.iter().any(|&allowed| error.raw_os_error() == Some(allowed as i32)) => Ok(()),
-        done => done,
-    }
 }

@@ -1,6 +1,7 @@
 //! A policy route that delivers packets with a mark on this host, or sends them out of one device, whatever their
 //! destination, in the network namespace of the calling thread.
 
+use super::allow;
 use airtcp_kernel::netlink::{LOOPBACK, Netlink};
 use netlink_packet_route::route::{
     RouteAttribute, RouteHeader, RouteMessage, RouteProtocol, RouteScope, RouteType,
@@ -49,13 +50,6 @@ pub fn remove(mark: u32) -> io::Result<()> {
         }
     }
     Ok(())
-}
-
-fn allow(done: io::Result<()>, errors: &[Errno]) -> io::Result<()> {
-    match done {
-        Err(error) if errors.iter().any(|&allowed| error.raw_os_error() == Some(allowed as i32)) => Ok(()),
-        done => done,
-    }
 }
 
 /// The route, and the rule that leads to it.

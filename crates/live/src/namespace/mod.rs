@@ -13,6 +13,17 @@ pub use airtcp_kernel::namespace::{Namespace, sysctl};
 pub use link_mtu::link_mtu;
 pub use veth::{Veth, add_ipv6};
 
+use nix::errno::Errno;
+use std::io;
+
+/// Counts these errors as success.
+fn allow(done: io::Result<()>, errors: &[Errno]) -> io::Result<()> {
+    match done {
+        Err(error) if errors.iter().any(|&allowed| error.raw_os_error() == Some(allowed as i32)) => Ok(()),
+        done => done,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
