@@ -1,1 +1,1 @@
-"""Studies made with airtcp: the papers' experiments, and the simulator held against kernels."""
+"""Studies made with airtcp: the papers' experiments, and the simulator compared with kernels."""

@@ -1,7 +1,7 @@
-"""Every scheme on every paper's link, and on links of today: what none of the papers shows.
+"""Runs every scheme on every paper's link and on present-day links, which none of the papers does.
 
-Each scheme runs alone, then beside one Reno and beside one CUBIC flow, all with the stack of today (profile
-`linux`): what differs between two columns is the link alone, and between two rows the scheme.
+Each scheme runs alone, then beside one Reno and beside one CUBIC flow, all with today's stack (profile
+`linux`): two columns differ only in the link, two rows only in the scheme.
 """
 
 from __future__ import annotations
@@ -35,22 +35,23 @@ COMPOSITIONS = (
     "cubic+split",
     "bbr+split",
 )
-"""Paper 003's way to deploy its methods, a sender and a filter that help each other, and the parts of the
-way that help a sender of today."""
+"""Paper 003's way to deploy its methods; a sender and a filter that help each other; and the parts of the
+path that help today's sender."""
 
 READY_MADE = ("3g", "lte", "geo-satellite", "wifi")
 AS_PROPOSED = {"rto-m": "rto-m:m=12"}
-"""Instead of a name alone: amid what paper 003 finds best (§V: 10 to 15); the default is the least of it."""
+"""Replaces the bare name: the middle of what paper 003 finds best (§V: 10 to 15); the default is its lower
+end."""
 SEEDS = 3
 DURATION = "120s"
 
 
 class Cell(TypedDict):
-    """One scheme on one link. Counts are means a run.
+    """One scheme on one link. Counts are means per run.
 
-    `reno_keeps` and `cubic_keeps` are what a competing flow of that kind carries beside the scheme, over what
-    it carries beside a Reno flow or a CUBIC flow: 1 is as fair as to its own kind. Where a proxy splits the
-    connection, timeouts are the sender's with the proxy; its RTTs and spurious timeouts are left out.
+    `reno_keeps` and `cubic_keeps` are the goodput of a competing flow of that kind beside the scheme, over
+    its goodput beside another flow of its kind: 1 is as fair as to its own kind. If a proxy splits the
+    connection, timeouts are those between sender and proxy; RTTs and spurious timeouts are left out.
     """
 
     scheme: str
@@ -72,7 +73,7 @@ class CrossLink(TypedDict):
 
 
 class Cross(TypedDict):
-    """What `airtcp paper cross` found."""
+    """The results of `airtcp paper cross`."""
 
     format: Literal[1]
     airtcp: str
@@ -85,7 +86,7 @@ class Cross(TypedDict):
 
 @dataclass(frozen=True)
 class Plan:
-    """What is compared on what."""
+    """Which schemes to compare on which links."""
 
     paths: Mapping[str, str]
     """Scenario text by the link's name."""
@@ -94,9 +95,9 @@ class Plan:
 
 
 def all_paths() -> dict[str, str]:
-    """The papers' links, and of the ready-made scenarios those of today's access networks.
+    """Returns the papers' links, and the present-day access networks among the ready-made scenarios.
 
-    The latter lie in the source tree, and are left out where there is none.
+    The latter are in the source tree, and are left out without one.
     """
     folder = Path(airtcp.__file__).resolve().parents[2] / "scenarios"
     files = {name: folder / f"{name}.toml" for name in READY_MADE}
@@ -105,13 +106,13 @@ def all_paths() -> dict[str, str]:
 
 
 def all_schemes() -> list[str]:
-    """Every name of the catalogue, the base first, then what goes together."""
+    """Returns every name in the catalogue, the base first, then the combinations."""
     names = [AS_PROPOSED.get(scheme["name"], scheme["name"]) for scheme in schemes()]
     return [BASE, *(name for name in names if name != BASE), *COMPOSITIONS]
 
 
 def cross(plan: Plan, ctx: Context) -> Cross:
-    """Runs all of it. Raises ScenarioError and KeyboardInterrupt as `Context.sweep`."""
+    """Runs everything. Raises ScenarioError and KeyboardInterrupt like `Context.sweep`."""
     sets = {"duration": plan.duration, "profile": "linux"}
     names = list(dict.fromkeys([*COMPETITORS, *plan.schemes]))
     found = ctx.sweep(
@@ -169,7 +170,7 @@ def _kept(beside: Runs, scheme: str, rival: str) -> Estimate:
 
 
 def _one_flow(scenario: str) -> str:
-    """With its flow written out, so that another can be put beside it."""
+    """Writes out its flow, so that another can be added."""
     return scenario if "[[flow]]" in scenario else f'{scenario}\n[[flow]]\nname = "{FLOW}"\n'
 
 

@@ -1,4 +1,4 @@
-"""What `airtcp paper cross` found, as a page and as a figure."""
+"""The results of `airtcp paper cross` as a page and as a figure."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ proxy, and RTTs, which end there, are left out.
 
 
 def matrix(document: Cross) -> tuple[list[str], list[list[str]]]:
-    """The one table: schemes × links, in % of the bound."""
+    """Returns the main table: schemes × links, in % of the bound."""
     links = document["links"]
     header = ["% of bound", *(link["name"] for link in links)]
     rows = [
@@ -44,7 +44,7 @@ def matrix(document: Cross) -> tuple[list[str], list[list[str]]]:
 
 
 def detail(link: CrossLink) -> list[list[str]]:
-    """One link's rows under COLUMNS."""
+    """Returns one link's rows for COLUMNS."""
     scale, unit = rate_scale([cell["goodput_bps"]["mean"] for cell in link["schemes"]])
     return [_row(cell, scale, unit) for cell in link["schemes"]]
 
@@ -107,7 +107,7 @@ def _kept(cell: Cell, rival: str) -> str:
 
 
 def _interval(found: Value, factor: float, digits: int | None = None) -> str:
-    # JSON has no NaN: it is null there.
+    # JSON has no NaN and uses null.
     mean: float | None = found["mean"]
     return NONE if mean is None else interval(Estimate(**found).scaled(factor), digits=digits)
 

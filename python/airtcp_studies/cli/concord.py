@@ -1,4 +1,4 @@
-"""`airtcp paper concord`: what it does; its options are in `paper`."""
+"""Implements `airtcp paper concord`; its options are in `paper`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from airtcp_studies.frame import words
 
 @dataclass(frozen=True)
 class Request(StudyRequest):
-    """What was asked for: the options of `airtcp paper concord`."""
+    """The options of `airtcp paper concord`."""
 
     traces: Path | None
 

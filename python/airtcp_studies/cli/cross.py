@@ -1,4 +1,4 @@
-"""`airtcp paper cross`: what it does; its options are in `paper`."""
+"""Implements `airtcp paper cross`; its options are in `paper`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from airtcp_studies.frame.find import unknown
 
 @dataclass(frozen=True)
 class Request(StudyRequest):
-    """What was asked for: the options of `airtcp paper cross`."""
+    """The options of `airtcp paper cross`."""
 
     links: Sequence[str]
     schemes: str | None
@@ -64,7 +64,7 @@ def _show(console: Console, found: Cross) -> None:
 def _table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for place, column in enumerate(columns):
-        # A link is called by its paper, too: on two lines, or the columns have no room.
+        # A link's name includes its paper: two lines save room for the columns.
         title = column.replace("/", "/\n")
         table.add_column(title, justify="right" if place else "left", no_wrap=place == 0, overflow="fold")
     for row in rows:

@@ -1,4 +1,4 @@
-"""`airtcp fidelity`: what it does; its options are in `fidelity`."""
+"""Implements `airtcp fidelity`; its options are in `fidelity`."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ CIRCUITS = "circuits.jsonl"
 MOST = 12
 MOST_QUICK = 3
 ANCHORED = 2
-"""Runs of a cell of the anchor, whose means alone are compared."""
+"""Runs of a cell of the anchor, of which only means are compared."""
 
 
 @dataclass(frozen=True)
 class Request:
-    """What was asked for: the options of `airtcp fidelity`."""
+    """The options of `airtcp fidelity`."""
 
     seeds: int | None
     quick: bool
@@ -57,7 +57,7 @@ class Request:
 
 @dataclass
 class _Progress:
-    """What came of the runs on the kernel."""
+    """Progress of the runs on the kernel."""
 
     failures: list[Failure] = field(default_factory=list)
     interrupted: bool = False
@@ -66,7 +66,7 @@ class _Progress:
 
 @dataclass(frozen=True)
 class _Part:
-    """Cells, and how both sides run them."""
+    """A set of cells, and how both sides run them."""
 
     cells: Sequence[Cell]
     comparer: Comparer
@@ -74,7 +74,7 @@ class _Part:
 
 @dataclass(frozen=True)
 class _Circuits:
-    """Rows on circuits, and how both sides run what they need."""
+    """The rows on circuits, and how both sides run what they need."""
 
     rows: Sequence[Row]
     runs: CircuitRuns

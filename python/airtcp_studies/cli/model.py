@@ -178,7 +178,7 @@ def gain_command(
 
 
 PAPERS_BER = 3e-5
-"""Of paper 000, §3."""
+"""Paper 000, §3."""
 
 
 def _ber(ber: str | None, per: str | None) -> float | None:
@@ -200,7 +200,7 @@ def _probability(option: str, text: str | None) -> float | None:
 
 
 def _size(option: str, text: str, least: int = 41) -> int:
-    """The length of a packet with at least a byte of payload, unless `least` says otherwise."""
+    """Parses the length of a packet, with at least a byte of payload unless `least` is given."""
     value = _quantity(size_in_bytes, option, text)
     if not least <= value <= 65535:
         raise InputError(f"{option} {text}: must be {least} to 65535 B")

@@ -1,4 +1,5 @@
-"""`airtcp paper`: its commands and options. What they do is in `reproduce`, which only they load."""
+"""`airtcp paper`: its commands and options. Each loads its implementation, e.g. `reproduce`, only when it
+runs."""
 
 from __future__ import annotations
 
@@ -35,7 +36,7 @@ DocsOption = Annotated[
 
 
 class _Group(TyperGroup):
-    """What is no command's name is an experiment's: `airtcp paper D3` is `airtcp paper run D3`."""
+    """Takes a name that is no command for an experiment: `airtcp paper D3` is `airtcp paper run D3`."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         if args and args[0] not in (*self.commands, "-h", "--help"):

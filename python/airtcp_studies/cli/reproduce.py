@@ -1,4 +1,4 @@
-"""Runs the papers' experiments, shows what comes out, and writes it down."""
+"""Runs the papers' experiments, shows the results, and writes them."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from airtcp_studies.frame.plots import Plot
 
 @dataclass(frozen=True)
 class Request:
-    """What was asked for: the options of `airtcp paper run`."""
+    """The options of `airtcp paper run`."""
 
     names: Sequence[str]
     seeds: int | None
@@ -54,7 +54,7 @@ class Request:
 
     @property
     def command(self) -> str:
-        """What repeats it."""
+        """The command that repeats it."""
         seeds = ["--seeds", str(self.seeds)] if self.seeds else []
         quick = ["--quick"] if self.quick else []
         return shlex.join(["airtcp", "paper", *self.names, *seeds, *quick])
@@ -90,7 +90,7 @@ def reproduce(request: Request) -> None:
             document, plots[experiment.id] = _run(request, experiment)
             done.append(document)
             show(console, document, perf_counter() - began)
-            # After each: whatever happens to the next, this one is not lost.
+            # Written after each, so that a failure of the next loses nothing.
             _write(request, paper_results(done, interrupted=len(done) < len(chosen)), plots)
     except KeyboardInterrupt:
         console.print(f"Interrupted: {len(done)} of {len(chosen)} experiments finished.")
@@ -107,7 +107,7 @@ def reproduce(request: Request) -> None:
 
 @contextmanager
 def _known() -> Iterator[None]:
-    """A name that nothing has is the user's to mend."""
+    """Turns an unknown name into an error that the user can correct."""
     try:
         yield
     except UnknownName as error:
@@ -133,7 +133,7 @@ def make_folders(out: Path, docs: Path | None) -> None:
 
 
 def save_figure(drawn: Figure, out: Path, docs: Path | None, name: str) -> None:
-    """As PNG and SVG; the docs show the SVG only."""
+    """Writes the figure as PNG and SVG; the docs show only the SVG."""
     with writing(out):
         save(drawn, out, name)
     if docs:
@@ -142,7 +142,7 @@ def save_figure(drawn: Figure, out: Path, docs: Path | None, name: str) -> None:
 
 
 def show(console: Console, found: ExperimentOut, took_s: float) -> None:
-    """One experiment on the terminal."""
+    """Prints one experiment on the terminal."""
     console.print(f"{found['id']}  {found['title']} ({found['where']})", style="bold")
     console.print(words.setup(found))
     if found["quick"]:
@@ -197,7 +197,7 @@ def _write(request: Request, document: PaperResults, plots: Mapping[str, Mapping
 
 
 def _write_docs(folder: Path, document: PaperResults) -> None:
-    """Experiments that have not run now stay as they are in `papers.json`."""
+    """Updates `papers.json`; experiments that have not run now stay as they are."""
     data = folder / "papers.json"
     if data.exists():
         document = merged(json_module.loads(data.read_text(encoding="utf-8")), document)

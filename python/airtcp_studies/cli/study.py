@@ -1,4 +1,4 @@
-"""What `airtcp paper cross` and `concord` share: their options, how they run, and what they leave behind."""
+"""Shared parts of `airtcp paper cross` and `concord`: options, execution, and output."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, kw_only=True)
 class StudyRequest:
-    """What was asked for, beside what is the study's own."""
+    """The options that both have."""
 
     seeds: int | None
     quick: bool
@@ -40,7 +40,7 @@ class StudyRequest:
 def run_study(
     name: str, request: StudyRequest, seeds: int, work: Callable[[Context], T], if_interrupted: str
 ) -> T:
-    """Does `work` with `seeds`, unless others are asked for. A part of it is nothing to show."""
+    """Does `work` with `seeds`, unless the user asks for others. An interrupted study shows nothing."""
     make_folders(request.out, request.docs)
     check_outputs(None, request.json)
     count = request.seeds or (QUICK_SEEDS if request.quick else seeds)
@@ -57,9 +57,8 @@ def run_study(
 def write_study(
     name: str, request: StudyRequest, text: str, draw: Callable[[], Figure], page: Callable[[], str]
 ) -> None:
-    """The figure and `text`, which is JSON, in the folder for results, and the page with its figure among the
-    documentation.
-    """
+    """Writes the figure and the JSON `text` to the results folder, and the page with its figure to the
+    docs."""
     with style():
         save_figure(draw(), request.out, request.docs, name)
     write_json(text, request.json)

@@ -1,4 +1,4 @@
-"""Concord, airtcp's own congestion control: its gates, and what each of its parts is good for."""
+"""Concord, airtcp's own congestion control: its gates, and the benefit of each of its parts."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from airtcp_studies.frame.context import Case, Context, Runs
 
 SEEDS = 10
 FIRST_SEED = 401
-"""Not among those on which it was tuned."""
+"""Not among the seeds on which it was tuned."""
 DURATION = "60s"
 QUICK_DURATION = "3s"
 QUICK_PATHS = 1
-"""Of each gate."""
+"""Paths of each gate."""
 
 
 class PathOut(TypedDict):
-    """One path of a gate: `cells` stand under the gate's columns."""
+    """One path of a gate; `cells` belong to the gate's columns."""
 
     path: str
     cells: list[str]
@@ -42,14 +42,14 @@ class GateOut(TypedDict):
 
 
 class TableOut(TypedDict):
-    """`rows` begin with what the row is: what is left out, or where the controller stands."""
+    """`rows` begin with the row's name: the part left out, or the controller's place."""
 
     columns: list[str]
     rows: list[list[str]]
 
 
 class ConcordOut(TypedDict):
-    """What `airtcp paper concord` found."""
+    """The results of `airtcp paper concord`."""
 
     format: Literal[1]
     airtcp: str
@@ -64,7 +64,7 @@ class ConcordOut(TypedDict):
 
 
 def concord(ctx: Context, trace_folder: Path | None = None) -> ConcordOut:
-    """Runs all of it. Raises ScenarioError and KeyboardInterrupt as `Context.sweep`."""
+    """Runs everything. Raises ScenarioError and KeyboardInterrupt like `Context.sweep`."""
     duration = ctx.pick(DURATION, quick=QUICK_DURATION)
     sets = {"duration": duration, "seed": FIRST_SEED}
     asked = [_of(gate, ctx) for gate in gates(trace_folder)]

@@ -1,4 +1,4 @@
-"""What each part of Concord is good for: what is lost without it."""
+"""Measures what each part of Concord is good for, by leaving it out."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PARTS: Mapping[str, str] = {
     "no check whether losses vanish": f"{OURS}:look=0",
     "round-trip variation not counted": f"{OURS}:variation=0",
 }
-"""What is left out, and the scheme without it."""
+"""The part left out, and the scheme without it."""
 COMPOSED: Mapping[str, str] = {
     "end to end: cubic": "cubic",
     "end to end: bbr": "bbr",
@@ -30,7 +30,7 @@ COMPOSED: Mapping[str, str] = {
     "on the proxy's wireless side: bbr": "cubic+split:congestion_control=bbr",
     "on the proxy's wireless side: concord": f"cubic+split:congestion_control={OURS}",
 }
-"""Where a controller stands, and the scheme."""
+"""The place of the controller, and the scheme."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What Concord must do, gate by gate: paths, schemes, and a judge of each path's runs."""
+"""Concord's requirements, gate by gate: paths, schemes, and a judge of each path's runs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ RTTS_MS = (10, 50, 100, 200)
 
 @dataclass(frozen=True)
 class Row:
-    """One path's."""
+    """The result of one path."""
 
     cells: Sequence[str]
     is_met: bool
@@ -30,12 +30,12 @@ class Row:
 
 @dataclass(frozen=True)
 class Gate:
-    """One question, asked of several paths."""
+    """One requirement, checked on several paths."""
 
     name: str
     asked: str
     columns: Sequence[str]
-    """Of the cells, after the path's name."""
+    """Names of the cells after the path's name."""
     schemes: Sequence[str]
     paths: Mapping[str, str]
     """Scenario text by name."""
@@ -43,7 +43,7 @@ class Gate:
 
 
 def gates(trace_folder: Path | None) -> list[Gate]:
-    """All of them; capacity traces only if there are some."""
+    """Returns all gates; capacity traces only if there are some."""
     found = [
         Gate(
             "Lossy links",
@@ -231,7 +231,7 @@ def _jain(runs: Runs) -> Row:
 
 
 def _queueing_p95_ms(runs: Runs, scheme: str) -> float:
-    """Above the least RTT that any scheme has seen there."""
+    """Returns the excess over the lowest RTT of any scheme there."""
     flows = [flow for name in runs.schemes for run in runs.of(name) for flow in runs.flows(run)]
     return rtt_p95_ms(runs, scheme) - min(flow["rtt_min_ms"] or 0.0 for flow in flows)
 

@@ -123,7 +123,7 @@ def _score(gate: GateOut) -> str:
 
 @dataclass(frozen=True)
 class ConcordPlot:
-    """The first gate's goodputs, a group of bars a path."""
+    """The first gate's goodputs, with a group of bars per path."""
 
     document: ConcordOut
     caption: str = "Goodput of a lossy link, by bit error rate and RTT"

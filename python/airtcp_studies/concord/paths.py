@@ -13,7 +13,8 @@ WEB = (
     'traffic = { kind = "poisson", interval = "2s", size = "60kB" }\n'
 )
 HOST = 'distribution = "uniform", high = "0.2ms", overtaking = false'
-"""What hosts add to a delay: without it all seeds of a path that corrupts nothing are the same run."""
+"""A host's contribution to the delay; without it all seeds of a path without corruption would give the
+same run."""
 PROFILE = 'profile = "linux"\n'
 WIRED = f'{PROFILE}[[link]]\nname = "wired"\nrate = "100Mbit/s"\ndelay = "10ms"\n'
 """A link before the wireless one, so that there is a node between sender and loss."""
@@ -65,14 +66,14 @@ def uniform(high_ms: float) -> str:
 
 
 def ready_made() -> dict[str, str]:
-    """Of the source tree: none where there is none."""
+    """Returns the paths in the source tree; none outside of one."""
     folder = Path(airtcp.__file__).resolve().parents[2] / "scenarios"
     files = {name: folder / f"{name}.toml" for name in READY_MADE}
     return {name: file.read_text(encoding="utf-8") for name, file in files.items() if file.exists()}
 
 
 def traces(folder: Path) -> dict[str, str]:
-    """A path for each pair NAME.down and NAME.up of mahimahi's format."""
+    """Returns a path for each pair NAME.down and NAME.up in mahimahi's format."""
     return {
         down.stem: alone(
             'profile = "linux"\n[[link]]\nname = "cell"\ndelay = "20ms"\n'

@@ -1,1 +1,1 @@
-"""Does the simulator give what the kernel gives? The same paths on both, over a grid."""
+"""Compares the simulator with the kernel on the same paths, over a grid."""

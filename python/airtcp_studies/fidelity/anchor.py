@@ -1,4 +1,5 @@
-"""What Linux 6.18 gave on the papers' own link through another emulator: what `airtcpd`'s must give, too."""
+"""Results of Linux 6.18 on the papers' own link through another emulator, which `airtcpd`'s must
+reproduce."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ BERS = (0.0, 1e-7, 1e-6, 2e-6, 5e-6, 1e-5)
 RTTS_MS = (10.0, 50.0, 100.0)
 CONTROLS = ("reno", "cubic", "bbr")
 CLOSE = 0.1
-# Goodput in Mbit/s over 20 s, at 10 Mbit/s and with a queue of 50 packets; a row an RTT and a control.
+# Goodput in Mbit/s over 20 s, at 10 Mbit/s and with a queue of 50 packets; a row per RTT and control.
 _ROWS = (
     (9.65, 9.63, 8.13, 5.98, 3.64, 2.10),
     (9.65, 9.64, 7.50, 5.18, 2.88, 1.69),
@@ -44,7 +45,7 @@ Reno 3.7 to 5.2 Mbit/s, and the kernel follows seed by seed (with the first 4.24
 
 
 def section(runs: Sequence[Measured]) -> Iterator[str]:
-    """Of the page; nothing, if none of it has run."""
+    """Yields the page's section; nothing if none of it has run."""
     found: dict[Cell, list[float]] = {}
     for run in runs:
         if run.cell in ANCHOR_MBPS:

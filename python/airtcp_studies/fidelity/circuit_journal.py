@@ -1,4 +1,4 @@
-"""What runs with circuits gave, and those on Linux, kept as they come in."""
+"""Results of runs with circuits; those on Linux are saved as they arrive."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from airtcp.facts.records import Flow, Run
 
 @dataclass(frozen=True)
 class Told:
-    """What of a run's record is looked at. Of flows by name, those of one name together."""
+    """The part of a run's record that is used. Flows of the same name are summed."""
 
     goodput_bps: dict[str, float]
     throughput_bps: dict[str, float]
     dropped: int
-    """Data packets that queues dropped."""
+    """Data packets dropped by queues."""
     forwarded_bytes: int
-    """Of all circuits, as what follows."""
+    """Summed over all circuits, like the fields below."""
     header_bytes: int
     header_ack_bytes: int
 
     @property
     def overhead_percent(self) -> tuple[float, float]:
-        """Header packets and their ACKs, of the data's bytes."""
+        """Header packets and their ACKs, in percent of the data's bytes."""
         forward, back = self.header_bytes, self.header_ack_bytes
         return 100 * forward / self.forwarded_bytes, 100 * back / self.forwarded_bytes
 
@@ -57,13 +57,13 @@ class OnLinux:
     seed: int
     told: Told
     late_ms: float
-    """How long after their time packets left the emulator, in the mean."""
+    """Mean lateness of packets that left the emulator."""
     kernel: str
     date: str
 
 
 class CircuitJournal:
-    """A line a run: what is there is not run again."""
+    """One line per run; runs in it are not repeated."""
 
     def __init__(self, path: Path) -> None:
         self._path = path

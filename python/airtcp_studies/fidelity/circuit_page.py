@@ -56,7 +56,7 @@ class CircuitRuns:
     _simulated: dict[tuple[str, int], Told] = field(default_factory=dict)
 
     def missing(self, rows: Sequence[Row]) -> list[tuple[Setting, int]]:
-        """Settings and seeds that Linux has not run yet."""
+        """Returns settings and seeds that Linux has not run yet."""
         return [each for each in _wanted(rows) if not self.journal.has(each[0].name, each[1])]
 
     def measure(
@@ -96,7 +96,7 @@ class CircuitRuns:
         jobs.run_all(run, list(_wanted(rows)), jobs.Pool(cpu_count() or 1), cancel, keep)
 
     def values(self, row: Row) -> tuple[float, float]:
-        """The simulator's and Linux's, once both have run."""
+        """Returns the simulator's value and Linux's, once both have run."""
 
         def mean(of: Callable[[str, int], Told]) -> float:
             seeds = range(1, SEEDS + 1)
@@ -117,7 +117,7 @@ def _on_linux(setting: str, seed: int, run: KernelRun) -> OnLinux:
 
 
 def circuit_section(runs: CircuitRuns, rows: Sequence[Row]) -> Iterator[str]:
-    """Of the page: those rows that Linux has run; nothing, if there is none."""
+    """Yields the page's section: the rows that Linux has run, or nothing."""
     run = [row for row in rows if not runs.missing([row])]
     runs.simulate(run)
     known = {row: runs.values(row) for row in run}
@@ -139,7 +139,7 @@ def circuit_section(runs: CircuitRuns, rows: Sequence[Row]) -> Iterator[str]:
 
 
 def _kept(known: dict[Row, tuple[float, float]]) -> Iterator[str]:
-    """A line a control and a queue, its rows side by side."""
+    """Yields a line per control and queue, with its rows side by side."""
     columns = [f"{side}, {reports}" for reports in REPORTS for side in ("simulator", "Linux")]
     several = len(REPORTS)
     rows = list(known)

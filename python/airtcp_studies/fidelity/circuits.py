@@ -1,4 +1,4 @@
-"""What of paper 000's experiments a run in real time can show, and CUBIC and Reno beside today's circuits."""
+"""The experiments of paper 000 that can run in real time, and CUBIC and Reno beside today's circuits."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ DURATION_S = 35.0
 WARMUP_S = 5.0
 PLAIN = "reno"
 CIRCUIT = "reno+decoupling:loss_reports=false:tunnel_queue=50:tunnel_delay=0s"
-"""The paper's tunnel queue, and no reports of losses; hosts and control TCPs are today's."""
+"""The paper's tunnel queue without loss reports; hosts and control TCPs are today's."""
 FIFO = "{ packets = 50 }"
 
 Value = Callable[[Sequence[Told]], float]
-"""Of one run of each of a row's settings."""
+"""Computed from one run of each of a row's settings."""
 
 
 @dataclass(frozen=True)
 class Setting:
-    """What both sides run."""
+    """A setting that both sides run."""
 
     name: str
     path: str
@@ -32,13 +32,13 @@ class Setting:
 
     def scenario(self) -> Scenario:
         times = f'duration = "{DURATION_S:g}s"\nwarmup = "{WARMUP_S:g}s"\nprofile = "linux"\n'
-        # Every flow has a scheme of its own: this one is used by none.
+        # Every flow has a scheme of its own, so none uses this one.
         return Scenario.parse(f'{times}schemes = ["{PLAIN}"]\n{self.path}')
 
 
 @dataclass(frozen=True)
 class Row:
-    """A number, and what the paper states for it."""
+    """A number, and the paper's value."""
 
     experiment: str
     what: str
@@ -111,7 +111,7 @@ def _gain(ber: float) -> Row:
 
 
 def _beside_tcps(told: Sequence[Told]) -> float:
-    """The stream over its guarantee and a TCP's share."""
+    """Returns the stream's rate over its guarantee plus a TCP's share."""
     rates = told[0].throughput_bps
     return rates["one1"] / (GMB_MBIT * 1e6 + rates["other2"] / 4)
 

@@ -1,4 +1,4 @@
-"""What was found on inspection why a cell is outside: a file beside the measurement that it explains."""
+"""Explanations of deviating cells, in a file beside the measurement that they explain."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ class Finding:
 
     title: str
     measured: str
-    """The day of the measurement on which it was found."""
+    """The date of the measurement that it explains."""
     cells: tuple[str, ...]
-    """Patterns of their names, e.g. `cubic: 10 Mbit/s, 200 ms, *`."""
+    """Patterns of cell names, e.g. `cubic: 10 Mbit/s, 200 ms, *`."""
     text: str
 
     def explains(self, cell: Cell) -> bool:
@@ -29,11 +29,11 @@ class Finding:
 
 
 class FindingsError(Exception):
-    """The file is not one of findings: says why."""
+    """The file contains no valid findings: says why."""
 
 
 def read(path: Path) -> tuple[Finding, ...]:
-    """None, where there is no such file. Raises FindingsError."""
+    """Returns nothing if there is no such file. Raises FindingsError."""
     if not path.exists():
         return ()
     try:
@@ -47,5 +47,5 @@ def read(path: Path) -> tuple[Finding, ...]:
 
 
 def explained(cell: Cell, findings: Sequence[Finding]) -> list[int]:
-    """Numbers, from 1, of those that explain it."""
+    """Returns the numbers, from 1, of the findings that explain it."""
     return [number for number, finding in enumerate(findings, 1) if finding.explains(cell)]

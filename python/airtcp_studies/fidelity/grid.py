@@ -1,4 +1,4 @@
-"""What simulator and kernel are compared on: schemes, paths, and what is sent over them."""
+"""The grid on which simulator and kernel are compared: schemes, paths, and traffic."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from airtcp_studies.papers.rto import TRACE_A_LINK, TRACE_B_LINK, Method
 
 SCHEMES = ("reno", "cubic", "bbr", "westwood-vt", "spectcp")
 MARKING = frozenset({"spectcp"})
-"""They wait for marks: their queue is RED with ECN, as in paper 002; that of the others drops its tail."""
+"""Schemes that wait for marks: their queue is RED with ECN, as in paper 002; the others have drop-tail."""
 KERNELS_OWN = ("reno", "cubic", "bbr")
 DURATION_S = 20.0
 PACKET_BITS = 12_000
 LEAST_QUEUE = 5
-"""Packets, of the shallow queues."""
+"""In packets, for the shallow queues."""
 
 
 @dataclass(frozen=True, order=True)
@@ -29,17 +29,17 @@ class Point:
 
     rate_mbps: float
     rtt_ms: float
-    """Without queueing and sending."""
+    """Without queueing and transmission."""
     loss: float = 0.0
-    """Probability that a data packet is lost at random. ACKs are not."""
+    """Probability that a data packet is lost at random; ACKs are not."""
     ber: float = 0.0
-    """Bit error rate, of data and ACKs."""
+    """Bit error rate, for data and ACKs."""
     queue_packets: int = 0
-    """0: the scenario's default, one bandwidth-delay product and at least 50."""
+    """0 for the scenario's default: one bandwidth-delay product, at least 50."""
     trace: str = ""
-    """Name of a recorded capacity, which then takes the place of the rate."""
+    """Name of a recorded capacity that replaces the rate."""
     station: str = ""
-    """Name of a path of `STATIONS` or `TRACES_003`, which then takes the place of all of this."""
+    """Name of a path in `STATIONS` or `TRACES_003` that replaces all of this."""
 
     @property
     def is_lossy(self) -> bool:
@@ -56,23 +56,23 @@ class Point:
 
 @dataclass(frozen=True, order=True)
 class Cell:
-    """One scheme on one path; without more, one transfer without an end."""
+    """One scheme on one path; by default with one endless transfer."""
 
     scheme: str
     point: Point
     size_kb: int = 0
-    """Above 0: short transfers of so many kB, each on a connection of its own."""
+    """If above 0: short transfers of this many kB, each on its own connection."""
     beside: str = ""
     """The scheme of a second flow."""
 
     @property
     def runs(self) -> str:
-        """Its scheme in full, where the grid has a short name for it."""
+        """The full scheme behind a short name of the grid."""
         path = TRACES_003.get(self.point.station)
         return METHODS_003[self.scheme].scheme(path.trace) if path else self.scheme
 
     def __str__(self) -> str:
-        """As the journal and findings name it."""
+        """The name in the journal and in findings."""
         beside = f" beside {self.beside}" if self.beside else ""
         size = f", {self.size_kb} kB" if self.size_kb else ""
         return f"{self.scheme}{beside}: {self.point}{size}"
@@ -83,15 +83,15 @@ RTTS_MS = (10.0, 50.0, 200.0)
 LOSSES = (0.0, 0.001, 0.01, 0.05)
 DEEP_AND_SHALLOW = ("reno", "cubic", "bbr", "westwood-vt")
 QUEUES = (0.25, 4.0)
-"""Of one bandwidth-delay product."""
+"""As shares of one bandwidth-delay product."""
 TRANSFERS = {10: 40, 100: 20, 1000: 10}
-"""Of a run, by their size in kB: the smaller, the more of them meet no loss at all."""
+"""Transfers per run, by size in kB: of smaller ones, more meet no loss at all."""
 PAIRS = (("cubic", "cubic"), ("reno", "cubic"), ("bbr", "cubic"), ("westwood-vt", "cubic"))
 TRACES = ("ATT-LTE-driving-2016",)
 TRACE_RTT_MS = 40.0
 TRACE_QUEUE = 200
 TRACE_STEP_S = 5.0
-"""Each seed enters a recording so much later: else all runs would be the same one."""
+"""Each seed enters a recording this much later; otherwise all runs would be identical."""
 _OUTAGE = LONG_DELAY["link.wireless.outages"]
 STATIONS = {
     "varying delay (P1)": VARYING,
@@ -105,7 +105,7 @@ SPLITS = ("reno+split", "cubic+split", "rto-m:m=10+gbn+split")
 
 @dataclass(frozen=True)
 class Trace003:
-    """A path of paper 003, each packet of which takes what its trace has next."""
+    """A path of paper 003, where each packet takes the next delay of its trace."""
 
     trace: str
     link: str
@@ -136,7 +136,7 @@ RTT_003_MS = 1000.0
 
 
 def cells(*, quick: bool = False, traces: Path | None = None) -> list[Cell]:
-    """All of the grid; with `quick`, a corner of it; recordings only where their folder is known."""
+    """Returns the grid; with `quick`, a corner of it; recordings only if their folder is known."""
     if quick:
         few = [Cell(scheme, Point(10.0, 50.0, loss)) for scheme in SCHEMES for loss in (0.0, 0.01)]
         deep = [Cell(scheme, Point(10.0, 50.0, queue_packets=200)) for scheme in KERNELS_OWN]
@@ -163,13 +163,13 @@ def _short() -> Iterator[Cell]:
 
 def _pairs() -> Iterator[Cell]:
     for (scheme, beside), queue in product(PAIRS, (1.0, 4.0)):
-        # A few packets are lost at random, so that seeds differ.
+        # A few random losses, so that seeds differ.
         yield Cell(scheme, Point(10.0, 50.0, 1e-4, queue_packets=_packets(10.0, 50.0, queue)), beside=beside)
 
 
 def _stations() -> Iterator[Cell]:
     for station, scheme in product(STATIONS, GATEWAYS):
-        # The paper varies the threshold where nothing is lost.
+        # The paper varies the threshold on the path without loss.
         if "(P1)" in station or scheme in {"reno", "reno+packet-control:threshold=9"}:
             yield Cell(scheme, Point(0.25, 350.0, station=station))
 
@@ -192,7 +192,7 @@ def _packets(rate_mbps: float, rtt_ms: float, products: float) -> int:
 
 
 def scenario(cell: Cell, seed: int, traces: Path | None = None) -> Scenario:
-    """Half of the RTT lies on each way. Only recordings depend on the seed here: where one enters them."""
+    """Splits the RTT evenly over both directions. The seed matters only to where a recording is entered."""
     start_s = (seed - 1) * TRACE_STEP_S if cell.point.trace else 0.0
     return Scenario.build(
         name=str(cell),

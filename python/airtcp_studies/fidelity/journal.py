@@ -1,4 +1,4 @@
-"""What a run gave, and the runs on the kernel, kept as they come in."""
+"""Results of runs; those on the kernel are saved as they arrive."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from airtcp_studies.fidelity.grid import Cell, Point
 
 @dataclass(frozen=True)
 class Outcome:
-    """Of one run, on either side."""
+    """The result of one run, on either side."""
 
     goodput_bps: float
     """Of all flows together."""
     first: float
-    """The first flow's share of that."""
+    """The first flow's share of that goodput."""
     retransmitted: float
-    """Share of the data packets that were sent."""
+    """Share of the data packets sent."""
     rtt_ms: float | None
-    """The first flow's median."""
+    """Median of the first flow."""
     timeouts: int
     completion_s: float | None
-    """Mean of the transfers that were completed."""
+    """Mean of the completed transfers."""
 
 
 def outcome(run: Run) -> Outcome:
@@ -57,15 +57,15 @@ class Measured:
     seed: int
     outcome: Outcome
     late_ms: float
-    """How long after their time packets left the emulator, in the mean."""
+    """Mean lateness of packets that left the emulator."""
     kernel: str
     """Its release."""
     date: str
-    """The day, as 2026-11-23."""
+    """The date, as 2026-11-23."""
 
 
 class Journal:
-    """Runs on the kernel, a line each: what is there is not run again."""
+    """Runs on the kernel, one line each; runs in it are not repeated."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -75,7 +75,8 @@ class Journal:
                 self._keep(_run(json.loads(line)))
 
     def of(self, cell: Cell, most: int) -> list[Measured]:
-        """Its runs with the first seeds, as far as none is missing. An earlier plan may have more."""
+        """Returns its runs with the first seeds, up to the first that is missing. An earlier plan may have
+        had more."""
         runs = self._runs.get(cell, {})
         seeds = range(1, most + 1)
         return [runs[seed] for seed in seeds if all(before in runs for before in range(1, seed + 1))]
@@ -91,7 +92,7 @@ class Journal:
 
 
 def _fields(run: Measured) -> dict[str, Any]:
-    """Without what says nothing."""
+    """Returns the fields that differ from their defaults."""
     fields = asdict(run)
     fields["cell"]["point"] = {key: value for key, value in fields["cell"]["point"].items() if value}
     fields["cell"] = {key: value for key, value in fields["cell"].items() if value}

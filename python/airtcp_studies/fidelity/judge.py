@@ -1,4 +1,4 @@
-"""How near both sides are to each other."""
+"""Judges how close both sides are."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from airtcp_studies.fidelity.grid import Cell
 from airtcp_studies.fidelity.journal import Outcome
 
 AIM = 0.9
-"""Of the decided cells that should be close."""
+"""Share of the decided cells that should be close."""
 
 
 class Verdict(Enum):
@@ -23,14 +23,14 @@ class Verdict(Enum):
 
 @dataclass(frozen=True)
 class Aspect:
-    """Something in which both are compared: by the ratio of means, or by their difference."""
+    """A measure for comparing both, by the ratio of means or by their difference."""
 
     name: str
     of: Callable[[Outcome], float | None]
     close: float
-    """How far the kernel may be from the simulator."""
+    """Deviation of the kernel from the simulator that counts as close."""
     wide: float
-    """A cell whose interval reaches further than this to either side is undecided."""
+    """A cell whose interval extends further than this to either side is undecided."""
     is_ratio: bool = True
 
 
@@ -41,7 +41,7 @@ RTT = Aspect("median RTT", lambda run: run.rtt_ms, 0.1, 0.1)
 SHARE = Aspect("share of the first of two flows", lambda run: run.first, 0.05, 0.1, is_ratio=False)
 ASPECTS = (GOODPUT, COMPLETION, RETRANSMITTED, RTT, SHARE)
 FAR = 0.1
-"""A goodput further away than this wants an explanation."""
+"""A larger deviation of goodput needs an explanation."""
 
 
 @dataclass(frozen=True)
@@ -51,9 +51,9 @@ class Judged:
     aspect: Aspect
     simulated: float
     measured: float
-    """Means."""
+    """Means of the two sides."""
     apart: Estimate
-    """The kernel less the simulator; of a ratio, as a share of the simulator's."""
+    """The kernel minus the simulator; for a ratio, as a share of the simulator's."""
 
     @property
     def verdict(self) -> Verdict:
@@ -65,7 +65,7 @@ class Judged:
 
 @dataclass(frozen=True)
 class Compared:
-    """One cell on both sides, with the same seeds: they draw the same losses."""
+    """One cell on both sides, with the same seeds, which draw the same losses."""
 
     cell: Cell
     simulated: Sequence[Outcome]
@@ -73,20 +73,20 @@ class Compared:
 
     @property
     def main(self) -> Aspect:
-        """What the cell is there for, and what is repeated until it is known."""
+        """The cell's purpose; it is repeated until this is decided."""
         if self.cell.size_kb:
             return COMPLETION
         return SHARE if self.cell.beside else GOODPUT
 
     @property
     def aspects(self) -> tuple[Aspect, ...]:
-        """Those that are judged."""
+        """The aspects that are judged."""
         if self.cell.size_kb:
             return (COMPLETION, RETRANSMITTED)
         return (GOODPUT, RETRANSMITTED, RTT, *([SHARE] if self.cell.beside else []))
 
     def judged(self, aspect: Aspect) -> Judged | None:
-        """None where one side has no such thing, e.g. no transfer that was completed."""
+        """Returns None if one side has no value, e.g. no completed transfer."""
         pairs = [
             (here, there)
             for here, there in zip(map(aspect.of, self.simulated), map(aspect.of, self.measured), strict=True)
@@ -100,7 +100,8 @@ class Compared:
 
     @property
     def is_settled(self) -> bool:
-        """Is the main aspect known well enough? To the width that counts as close, where the limit allows."""
+        """Whether the main aspect is known well enough: to the width that counts as close, within
+        the limit of runs."""
         found = self.judged(self.main)
         return (
             found is not None
@@ -110,13 +111,13 @@ class Compared:
 
     @property
     def timeouts(self) -> tuple[float, float]:
-        """Of a run, in the mean: in the simulator, on the kernel."""
+        """Mean timeouts per run: in the simulator, on the kernel."""
         return fmean(run.timeouts for run in self.simulated), fmean(run.timeouts for run in self.measured)
 
 
 @dataclass(frozen=True)
 class Tally:
-    """Of all cells, in one aspect."""
+    """All cells in one aspect."""
 
     aspect: Aspect
     cells: int

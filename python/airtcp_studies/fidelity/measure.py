@@ -1,4 +1,4 @@
-"""Runs cells in the simulator and on the kernel, as often as their intervals need."""
+"""Runs cells in the simulator and on the kernel, as often as their intervals require."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from airtcp_studies.fidelity.journal import Journal, Measured, Outcome, outcome
 from airtcp_studies.fidelity.judge import Compared
 
 PACKETS_PER_S = 19_000.0
-"""Over all emulated links together: what two cores keep up with beside the TCPs themselves."""
+"""Over all emulated links: what two cores sustain beside the TCPs themselves."""
 AT_A_TIME = (24, 12, 8, 6, 4, 3, 2)
 MOST_LATE = 0.05
-"""A run whose packets left later than this share of the RTT shows the machine at work: it is repeated."""
+"""Share of the RTT: a run whose packets left later was disturbed by the machine and is repeated."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Repeats:
     """How often a cell runs on the kernel."""
 
     clean: int = 2
-    """At least, where nothing is lost at random."""
+    """At least this often if nothing is lost at random."""
     lossy: int = 3
     most: int = 12
 
@@ -43,23 +43,23 @@ class Repeats:
 
 @dataclass(frozen=True)
 class _Simulated:
-    """What the simulator gave with one seed."""
+    """The simulator's result for one seed."""
 
     outcome: Outcome
     packets_per_s: float
-    """Over the link, both ways."""
+    """Over the link, in both directions."""
 
 
 @dataclass
 class Simulator:
-    """Runs of the simulator, made as they are asked for."""
+    """Runs of the simulator, made on demand."""
 
     traces: Path | None = None
     watcher: Watcher = field(default_factory=Silent)
     _known: dict[tuple[Cell, int], _Simulated] = field(default_factory=dict)
 
     def prepare(self, wanted: Iterable[tuple[Cell, int]]) -> None:
-        """Runs those that are not known yet, on all cores."""
+        """Runs those not known yet, on all cores."""
         todo = [each for each in wanted if each not in self._known]
         self.watcher.expect(len(todo))
         cancel = CancelToken()
@@ -98,7 +98,7 @@ class Comparer:
     repeats: Repeats
 
     def compared(self, cells: Sequence[Cell]) -> list[Compared]:
-        """Those that have run on the kernel."""
+        """Returns the cells that have run on the kernel."""
         runs = {cell: self.journal.of(cell, self.repeats.most) for cell in cells}
         self.simulator.prepare((run.cell, run.seed) for found in runs.values() for run in found)
         return [
@@ -108,7 +108,7 @@ class Comparer:
         ]
 
     def missing(self, cells: Sequence[Cell]) -> list[tuple[Cell, int]]:
-        """The next seed of each cell that needs one more."""
+        """Returns the next seed of each cell that needs one more."""
         settled = {each.cell for each in self.compared(cells) if each.is_settled}
         counts = {cell: len(self.journal.of(cell, self.repeats.most)) for cell in cells}
         return [
@@ -123,10 +123,10 @@ class Comparer:
         on_round: Callable[[int], object],
         on_done: Callable[[Cell, Measured | Failure], object],
     ) -> None:
-        """Runs on the kernel what is missing, a seed of each cell a round, until nothing is.
+        """Runs on the kernel what is missing, one seed per cell and round, until nothing is.
 
-        `on_round` is told how many runs come next. Runs that send little go side by side, those that send
-        much alone; one that was late is made again, alone. A cell that failed is left at that.
+        `on_round` gets the number of runs to come. Runs that send little are made in parallel, those that
+        send much alone; a late one is repeated alone. A cell that failed is not repeated.
         """
         failed: set[Cell] = set()
 
@@ -143,7 +143,7 @@ class Comparer:
             self._run(late, 1, done, math.inf)
 
     def _waves(self, todo: Sequence[tuple[Cell, int]]) -> Iterator[tuple[int, list[tuple[Cell, int]]]]:
-        """How many at a time, and which."""
+        """Yields the number of parallel runs, and the runs."""
         self.simulator.prepare(todo)
 
         def at_a_time(each: tuple[Cell, int]) -> int:
@@ -160,10 +160,10 @@ class Comparer:
         on_done: Callable[[Cell, Measured | Failure], object],
         most_late: float,
     ) -> list[tuple[Cell, int]]:
-        """Answers those that were later than that, which are not kept."""
+        """Returns the runs that were later than `most_late`, which are not kept."""
         late: list[tuple[Cell, int]] = []
         planned = [Job(scenario(cell, seed, self.simulator.traces), cell.runs, seed) for cell, seed in todo]
-        # Two cells may be the same path, in words of their own.
+        # Two cells may be the same path under different names.
         cell_of = {id(job): cell for job, (cell, _) in zip(planned, todo, strict=True)}
 
         def keep(job: Job, told: KernelRun | Failure) -> None:
@@ -185,7 +185,7 @@ def _measured(cell: Cell, seed: int, told: KernelRun) -> Measured:
 
 
 def circumstances(told: KernelRun) -> tuple[float, str, str]:
-    """The emulator's mean lateness in ms, the kernel's version, and today's date."""
+    """Returns the emulator's mean lateness in ms, the kernel's version, and today's date."""
     return (
         round(told.host["lateness"]["mean_us"] / 1000, 4),
         told.host["kernel"].partition("-")[0],

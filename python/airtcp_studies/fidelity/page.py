@@ -90,7 +90,7 @@ def page(
 ) -> str:
     """`anchored`: the section on the emulator; `kernel` and `date`: what was measured, and when.
 
-    `unfinished`: so many runs would be next, had the measurement not been stopped.
+    `unfinished`: number of runs that were still due when the measurement was stopped.
     """
     counts = [len(cell.measured) for cell in found]
     parts = [
@@ -113,7 +113,7 @@ def _times(least: int, most: int) -> str:
 
 
 def verdict(found: Sequence[Compared], findings: Sequence[Finding], missing: int = 0) -> list[str]:
-    """A sentence an aspect; whether an aim is reached is open while runs are missing."""
+    """Returns a sentence per aspect; while runs are missing, it is open whether an aim is reached."""
     return [
         *(_judgement(aspect, found, missing) for aspect in ASPECTS if tally(aspect, found).cells),
         *_far(found, findings),
@@ -147,7 +147,7 @@ def _is_far(cell: Compared) -> bool:
 
 
 def close(aspect: Aspect) -> str:
-    """In words: what counts as close."""
+    """Says what counts as close."""
     return f"{percent(aspect.close, _places(aspect.close))} {'%' if aspect.is_ratio else 'percentage points'}"
 
 
@@ -165,7 +165,7 @@ def _summary(found: Sequence[Compared], findings: Sequence[Finding]) -> Iterator
 
 
 def _summed(aspect: Aspect, found: Sequence[Compared]) -> list[str]:
-    """Close of decided, by scheme; of two flows it is the first that counts."""
+    """Counts close cells among the decided ones, by scheme; of two flows the first one counts."""
     mine = [[cell for cell in found if cell.cell.scheme == scheme] for scheme in SCHEMES]
     counted = [tally(aspect, cells) for cells in (*mine, found)]
     wide = f"{percent(aspect.wide, _places(aspect.wide))}"
@@ -179,13 +179,13 @@ def _summed(aspect: Aspect, found: Sequence[Compared]) -> list[str]:
 
 @dataclass(frozen=True)
 class Group:
-    """Cells that stand in one table."""
+    """Cells of one table."""
 
     title: str
     text: str
     has: Callable[[Compared], bool]
     row: Callable[[Compared], str]
-    """How a row is called."""
+    """Returns the name of a row."""
 
 
 def _by_scheme(scheme: str) -> Group:
@@ -259,7 +259,7 @@ def _row(cell: Compared, group: Group, aspects: Sequence[Aspect]) -> list[str]:
 
 @dataclass(frozen=True)
 class Unit:
-    """In which an aspect is shown."""
+    """The unit in which an aspect is shown."""
 
     name: str
     factor: float
@@ -289,7 +289,7 @@ def _means(judged: Judged) -> str:
 
 
 def _apart(judged: Judged) -> str:
-    """As a share of the simulator's, or in percentage points."""
+    """Formats the difference as a share of the simulator's value, or in percentage points."""
     form = "z.1f" if judged.aspect.is_ratio else "z.2f"
     width = judged.apart.half_width
     said = f"{judged.apart.mean * 100:+{form}}" + ("" if width is None else f" ± {width * 100:{form}}")

@@ -1,4 +1,4 @@
-"""How far the kernel is from the simulator, cell by cell."""
+"""Draws the deviation of the kernel from the simulator, cell by cell."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PANELS = (GOODPUT, COMPLETION, RETRANSMITTED, RTT)
 
 
 def differences(found: Sequence[Compared]) -> Figure:
-    """A panel an aspect, a mark a decided cell; the band is what counts as close."""
+    """Draws a panel per aspect, with a mark per decided cell; the band is what counts as close."""
     drawn = figure(5.2)
     panels = drawn.subplots(2, 2)
     for axes, aspect in zip(panels.flat, PANELS, strict=True):

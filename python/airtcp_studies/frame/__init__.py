@@ -1,4 +1,4 @@
-"""What a paper's file needs: how it is used stands in `airtcp_studies.papers`."""
+"""What a paper's file needs; `airtcp_studies.papers` explains its use."""
 
 from airtcp_studies.frame.context import Case, Context, Runs, altered
 from airtcp_studies.frame.model import Experiment, OpenParameter, Paper, Result, Table, experiment

@@ -1,4 +1,4 @@
-"""What an experiment runs with."""
+"""The environment in which an experiment runs."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ T = TypeVar("T")
 
 QUICK_SEEDS = 2
 LABEL = 24
-"""Letters of a case's key that a progress bar has room for."""
+"""Letters of a case's key in a progress bar."""
 UNITS: dict[str, float] = {"bit/s": 1.0, "kbit/s": 1e3, "Mbit/s": 1e6, "B/s": 8.0, "KB/s": 8e3, "MB/s": 8e6}
-"""How many bit/s they are. KB are 1000 bytes."""
+"""Each unit in bit/s. KB are 1000 bytes."""
 
 
 @dataclass(frozen=True)
@@ -30,20 +30,20 @@ class Case:
     """One scenario to run."""
 
     scenario: str
-    """TOML text."""
+    """The scenario's TOML text."""
     schemes: Sequence[str]
     sets: Mapping[str, object] = field(default_factory=dict)
     """Keys of the scenario to change, as `--set` does, e.g. {"link.wireless.loss.ber": 1e-6}."""
     seeds: int | None = None
-    """Runs a scheme. None: as many as the experiment has."""
+    """Runs per scheme; None for the experiment's number."""
     series_interval_s: float | None = None
-    """Between two samples of the time series; None: no series."""
+    """Time between samples of the time series; None for no series."""
     series_of_every_seed: bool = False
-    """Otherwise only the first seed leaves a series."""
+    """Otherwise only the first seed records a series."""
 
 
 class Runs:
-    """What a case has left, by scheme; lists have a value a seed, in the order of the seeds."""
+    """The results of a case by scheme; lists have one value per seed, in the order of the seeds."""
 
     def __init__(self, found: Comparison) -> None:
         self.found = found
@@ -62,15 +62,15 @@ class Runs:
         return [of(run) for run in self.of(scheme)]
 
     def goodput(self, scheme: str, unit: str = "bit/s", flow: str | None = None) -> list[float]:
-        """Of all measured flows together, or of those called `flow`."""
+        """Returns the goodput of all measured flows together, or of those called `flow`."""
         return [bps / UNITS[unit] for bps in self.total(scheme, lambda found: found["goodput_bps"], flow)]
 
     def total(self, scheme: str, of: Callable[[Flow], float], flow: str | None = None) -> list[float]:
-        """A flow's value, summed over all measured flows, or over those called `flow`."""
+        """Returns a flow's value, summed over all measured flows or over those called `flow`."""
         return [sum(of(found) for found in self.flows(run, flow)) for run in self.of(scheme)]
 
     def flows(self, run: Run, name: str | None = None) -> list[Flow]:
-        """The measured flows, or those called `name`."""
+        """Returns the measured flows, or those called `name`."""
         if name is None:
             return measured(run)
         named = [flow for flow in run["flows"] if flow["name"] == name]
@@ -81,11 +81,11 @@ class Runs:
     def link(
         self, scheme: str, of: Callable[[Link], float], name: str, direction: str = "forward"
     ) -> list[float]:
-        """What one direction of the link called `name` has counted."""
+        """Returns the counts of one direction of the link called `name`."""
         return [of(_link(run, name, direction)) for run in self.of(scheme)]
 
     def series(self, scheme: str, seed: int | None = None) -> Series:
-        """Its time series: of the first seed, unless every seed has one and `seed` says which."""
+        """Returns a time series: the first seed's, unless every seed has one and `seed` selects it."""
         return self.found.all_series[scheme, self.found.scenario.seed if seed is None else seed]
 
     def every_series(self, scheme: str) -> list[Series]:
@@ -105,16 +105,16 @@ class Context:
     """Runs scenarios on all cores."""
 
     seeds: int
-    """Runs a scheme, unless a case has its own number."""
+    """Runs per scheme, unless a case has its own number."""
     quick: bool = False
-    """Only to see that all of it works: a few seconds, and verdicts that mean nothing."""
+    """Only a test that everything works: a few seconds, and meaningless verdicts."""
     forced_seeds: int | None = None
-    """Asked for by the user: goes before all others."""
+    """The user's number, which overrides all others."""
     jobs: int | None = None
     watcher: Watcher = field(default_factory=Silent)
 
     def pick(self, full: T, *, quick: T) -> T:
-        """The second one where a run of seconds was asked for."""
+        """Returns the second value for a quick run."""
         return quick if self.quick else full
 
     def run(
@@ -128,12 +128,12 @@ class Context:
         series_of_every_seed: bool = False,
         label: str = "",
     ) -> Runs:
-        """One scenario; `label` stands in the progress."""
+        """Runs one scenario; `label` names it in the progress bar."""
         case = Case(scenario, schemes, sets or {}, seeds, series_interval_s, series_of_every_seed)
         return self.sweep({label: case})[label]
 
     def sweep(self, cases: Mapping[K, Case]) -> dict[K, Runs]:
-        """All cases, with no core idle between them; each is called by its key in the progress.
+        """Runs all cases without idle cores in between; the progress bar names each by its key.
 
         Raises ScenarioError before anything runs, KeyboardInterrupt once everything has stopped.
         """
@@ -157,7 +157,7 @@ class Context:
 
 
 def altered(scenario: str, sets: Mapping[str, object]) -> str:
-    """The scenario with keys changed, as text: for a link at one of the points of a sweep."""
+    """Returns the text of the scenario with keys changed: for a link at one point of a sweep."""
     return _parse(scenario, sets).to_toml()
 
 
@@ -171,7 +171,7 @@ def _label(key: Hashable) -> str:
 
 
 def _toml(value: object) -> str:
-    """Text stays as it is: quotes can be left out, and tables be written in TOML."""
+    """Strings are kept as they are, so that quotes may be omitted and tables written in TOML."""
     if isinstance(value, str):
         return value
     return json.dumps(value, ensure_ascii=False)

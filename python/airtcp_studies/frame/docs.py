@@ -9,7 +9,7 @@ from airtcp_studies.frame import words
 from airtcp_studies.frame.document import ExperimentOut, PaperOut, PaperResults, TableOut
 
 FIGURES = "figures"
-"""The folder of the figures, beside the page."""
+"""Folder of the figures, beside the page."""
 
 INTRODUCTION = """\
 # What the papers measured, and what airtcp measures
@@ -85,7 +85,7 @@ def _extra(extra: TableOut) -> Iterator[str]:
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[str]], align: str = "") -> Iterator[str]:
-    """In Markdown; `align` has an `l` or `r` a column."""
+    """Yields a Markdown table; `align` has an `l` or `r` per column."""
     rules = {"l": "---", "r": "---:"}
     yield _line(columns)
     yield _line([rules[align[place] if align else "l"] for place in range(len(columns))])
@@ -109,6 +109,6 @@ def _heading(found: ExperimentOut) -> str:
 
 
 def _anchor(found: ExperimentOut) -> str:
-    """As GitHub makes it of the heading."""
+    """Returns GitHub's anchor of the heading."""
     kept = "".join(letter for letter in _heading(found).lower() if letter.isalnum() or letter in " -_")
     return kept.replace(" ", "-")

@@ -1,4 +1,4 @@
-"""What a reproduction leaves as JSON. Its schema is read off these types; terminal and docs show it."""
+"""The JSON document of a reproduction. Its schema is derived from these types; terminal and docs show it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Value(TypedDict):
 
 
 class RowOut(TypedDict):
-    """One row. `paper` has two numbers, alike unless the paper gives a range; gains are in percent."""
+    """One row. `paper` has two numbers, equal unless the paper gives a range; gains are in percent."""
 
     name: str
     kind: Kind
@@ -49,7 +49,7 @@ class TableOut(TypedDict):
 
 
 class FigureOut(TypedDict):
-    """A figure; `file` is its name without the ending."""
+    """A figure; `file` is its name without suffix."""
 
     file: str
     caption: str
@@ -64,7 +64,7 @@ class ParameterOut(TypedDict):
 
 
 class ExperimentOut(TypedDict):
-    """One experiment. `seeds` are the runs a scheme, unless the set-up or a note says otherwise."""
+    """One experiment. `seeds` are runs per scheme, unless the set-up or a note says otherwise."""
 
     id: str
     where: str
@@ -90,7 +90,7 @@ class PaperOut(TypedDict):
 
 
 class PaperResults(TypedDict):
-    """What `airtcp paper` found. `tolerances` are shares of the quoted value, by the kind of row."""
+    """The results of `airtcp paper`. `tolerances` are shares of the quoted value, by the kind of row."""
 
     format: Literal[1]
     airtcp: str
@@ -127,7 +127,7 @@ def experiment_out(experiment: Experiment, result: Result, *, seeds: int, quick:
 
 
 def paper_results(found: Sequence[ExperimentOut], *, interrupted: bool = False) -> PaperResults:
-    """The experiments under their papers, in the papers' order; papers without one are left out."""
+    """Groups experiments by paper, in the papers' order; papers without any are left out."""
     by_id = {experiment["id"]: experiment for experiment in found}
     documents = [_paper(paper, by_id) for paper in papers()]
     return {
@@ -141,7 +141,7 @@ def paper_results(found: Sequence[ExperimentOut], *, interrupted: bool = False) 
 
 
 def merged(old: PaperResults, new: PaperResults) -> PaperResults:
-    """`old`, with the experiments of `new` in the place of theirs."""
+    """Returns `old` with the experiments of `new` replaced or added."""
     by_id = {experiment["id"]: experiment for experiment in [*experiments(old), *experiments(new)]}
     return paper_results(list(by_id.values()))
 

@@ -1,4 +1,4 @@
-"""Which papers there are, and which experiments were asked for."""
+"""Finds papers, and the experiments that the user names."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ ALL = "all"
 
 
 class UnknownName(ValueError):
-    """No paper, experiment or link has this name: says which do, and the nearest."""
+    """No paper, experiment or link has this name: lists those that do, and suggests the nearest."""
 
 
 @cache
 def papers() -> tuple[Paper, ...]:
-    """Every module of `airtcp_studies.papers` that declares `PAPER`, by the papers' numbers."""
+    """Returns every module of `airtcp_studies.papers` that declares `PAPER`, by the papers' numbers."""
     names = [module.name for module in pkgutil.iter_modules(airtcp_studies.papers.__path__)]
     modules = [importlib.import_module(f"{airtcp_studies.papers.__name__}.{name}") for name in names]
     found = [module.PAPER for module in modules if hasattr(module, "PAPER")]
@@ -32,7 +32,7 @@ def papers() -> tuple[Paper, ...]:
 
 
 def select(names: Sequence[str]) -> list[tuple[Paper, Experiment]]:
-    """The experiments that `names` (of experiments, papers, or `all`) stand for: each once, in order.
+    """Returns the experiments that `names` (of experiments, papers, or `all`) select: each once, in order.
 
     Raises UnknownName.
     """
@@ -49,12 +49,12 @@ def select(names: Sequence[str]) -> list[tuple[Paper, Experiment]]:
 
 
 def links() -> dict[str, str]:
-    """Every paper's paths: `decoupling/lossy` and its scenario text."""
+    """Returns every paper's paths, e.g. `decoupling/lossy`, with their scenario text."""
     return {f"{paper.name}/{name}": text for paper in papers() for name, text in paper.links.items()}
 
 
 def link(name: str) -> str:
-    """The scenario text of `decoupling/lossy`. Raises UnknownName."""
+    """Returns the scenario text of a link, e.g. `decoupling/lossy`. Raises UnknownName."""
     known = links()
     if name not in known:
         raise unknown("link", name, list(known))
@@ -72,7 +72,7 @@ def _ids(name: str) -> set[str]:
 
 
 def unknown(what: str, name: str, known: Sequence[str]) -> UnknownName:
-    """The error that names the nearest."""
+    """Returns the error that suggests the nearest name."""
     by_low = {word.lower(): word for word in known}
     near = get_close_matches(name.lower(), by_low, n=1, cutoff=0.4)
     hint = f": did you mean {by_low[near[0]]}?" if near else "."

@@ -14,7 +14,8 @@ from airtcp_studies.frame.rows import Row
 
 @dataclass(frozen=True)
 class OpenParameter:
-    """What the paper leaves open, what it is here, and why. Never: because a number then comes out."""
+    """A value that the paper leaves open, and the reason for the choice. Never: because it gives a certain
+    number."""
 
     name: str
     value: str
@@ -32,14 +33,14 @@ class Table:
 
 @dataclass(frozen=True)
 class Result:
-    """What an experiment has found."""
+    """The result of an experiment."""
 
     rows: Sequence[Row]
     figures: Mapping[str, Plot] = field(default_factory=dict)
-    """By a short name that becomes the file's, e.g. `fig10`."""
+    """By a short name that becomes the file name, e.g. `fig10`."""
     tables: Sequence[Table] = ()
     notes: Sequence[str] = ()
-    """What a reader should know besides, a sentence or two each."""
+    """Remarks for the reader, a sentence or two each."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,7 @@ class Experiment:
 
     id: str
     where: str
-    """In the paper, e.g. `§8.2, Fig 10`."""
+    """The place in the paper, e.g. `§8.2, Fig 10`."""
     title: str
     setup: str
     measure: Callable[[Context], Result]
@@ -58,16 +59,16 @@ class Experiment:
 
 @dataclass(frozen=True)
 class Paper:
-    """One paper: what is in its file."""
+    """The contents of a paper's file."""
 
     name: str
-    """By which the command line calls it."""
+    """Its name on the command line."""
     number: str
     title: str
     experiments: Sequence[Experiment]
     links: Mapping[str, str] = field(default_factory=dict)
-    """The paths of its experiments by name: scenario text with loss and delays of one of its points, and
-    one flow or none."""
+    """Named paths of its experiments: scenario text with loss and delays of one of its points, and at most
+    one flow."""
     notes: Sequence[str] = ()
 
 

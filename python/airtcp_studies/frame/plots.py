@@ -1,4 +1,4 @@
-"""The kinds of figures that the papers have. Each is data, and knows how to draw itself."""
+"""The kinds of figures in the papers. Each is data that can draw itself."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ HOLLOW: dict[str, Any] = {"linestyle": "", "markerfacecolor": "none", "markersiz
 
 
 class Plot(Protocol):
-    """A figure that is still data."""
+    """A figure before it is drawn."""
 
     @property
     def caption(self) -> str:
-        """What it shows, in a sentence."""
+        """Describes it in a sentence."""
 
     def draw(self) -> Figure:
-        """Called inside the figures' style."""
+        """Draws it; called inside the figures' style."""
 
 
 Curve = Mapping[float, Values]
-"""What was found at each point of the swept parameter: drawn with its interval where it has one."""
+"""Results at each point of the swept parameter, drawn with their intervals."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class SweepPlot:
     bounds: Mapping[str, Curve] = field(default_factory=dict)
     """Closed forms and bounds: grey, without markers."""
     quoted: Mapping[str, Curve] = field(default_factory=dict)
-    """Points that the paper states, by the curve that they belong to: hollow."""
+    """Values stated in the paper, by their curve: hollow marks."""
     log_x: bool = False
     log_y: bool = False
 
@@ -87,7 +87,7 @@ def _curve(axes: Axes, name: str, curve: Curve, **style: Any) -> None:
 
 
 MAX_DOTS = 4000
-"""From here on a line is a picture inside the SVG: megabytes of points show no more."""
+"""A line with more points is rasterised in the SVG, where megabytes of points would show no more."""
 
 Line = tuple[Sequence[float], Sequence[float]]
 """Times in seconds, and values."""
@@ -95,14 +95,14 @@ Line = tuple[Sequence[float], Sequence[float]]
 
 @dataclass(frozen=True)
 class TimePlot:
-    """Curves over time: a panel each for cwnd, queue, sequence numbers, or for each scheme."""
+    """Curves over time: a panel for each of cwnd, queue and sequence numbers, or for each scheme."""
 
     y_label: str
     panels: Mapping[str, Mapping[str, Line]]
-    """By title: lines by label."""
+    """Lines by label, by the panel's title."""
     caption: str = ""
     dots: Sequence[str] = ()
-    """Lines that are drawn as dots: packets of a sequence plot."""
+    """Lines drawn as dots: packets of a sequence plot."""
     x_label: str = "time [s]"
     share_y: bool = True
 
@@ -145,10 +145,10 @@ class BarPlot:
 
     y_label: str
     groups: Mapping[str, Mapping[str, Values]]
-    """By the group's name: bars by label."""
+    """Bars by label, by the group's name."""
     caption: str = ""
     quoted: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
-    """What the paper states, by group and label: a hollow mark on the bar."""
+    """The paper's values, by group and label: a hollow mark on the bar."""
 
     def draw(self) -> Figure:
         drawn = figure(2.8)
@@ -185,7 +185,7 @@ class BarPlot:
         return drawn
 
     def _places(self, labels: Sequence[str]) -> tuple[dict[tuple[str, str], float], list[float]]:
-        """Where each bar stands, in widths of a bar, and the middle of each group."""
+        """Returns the position of each bar, in widths of a bar, and the middle of each group."""
         at: dict[tuple[str, str], float] = {}
         centres: list[float] = []
         left = 0.0

@@ -1,6 +1,6 @@
-"""Rows: what the paper says, what comes out here, and whether that is the same.
+"""Compares the paper's values with ours.
 
-The tolerances are these, for all rows alike; a row that needs another one says why.
+The tolerances are the same for all rows; a row that needs another one says why.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from airtcp.facts.stats import Estimate, estimate, relative_gain
 Kind = Literal["absolute", "ratio", "gain", "claim", "info"]
 Verdict = Literal["agrees", "holds", "differs", "info"]
 Values = Estimate | float | Sequence[float]
-"""An estimate, one number, or a value a seed."""
+"""An estimate, one number, or one value per seed."""
 Quoted = float | tuple[float, float]
-"""What a paper says: a number, or a range."""
+"""The paper's value: a number, or a range."""
 
 TOLERANCES: dict[Kind, float] = {"absolute": 0.15, "ratio": 0.15, "gain": 1 / 3}
-"""How far a value may lie from the quoted one, as a share of that."""
+"""Largest deviation from the quoted value, as a share of it."""
 
 
 @dataclass(frozen=True)
 class Tolerance:
-    """A tolerance of a row's own, as a share of the quoted value, and why the common one does not serve."""
+    """A tolerance for one row, as a share of the quoted value, and why the common one does not apply."""
 
     share: float
     reason: str
@@ -33,25 +33,25 @@ class Tolerance:
 
 @dataclass(frozen=True)
 class Row:
-    """One statement of the paper, or with `info` a value that stands beside them. Gains are in percent."""
+    """One statement of the paper, or with `info` a value for context. Gains are in percent."""
 
     name: str
     kind: Kind
     unit: str
     paper: tuple[float, float] | None
-    """Low and high end; the same where the paper says one number."""
+    """Low and high end; equal if the paper gives one number."""
     ours: Estimate | None
     holds: bool | None
-    """Of a claim."""
+    """Whether a claim holds."""
     evidence: str
     tolerance: Tolerance | None
     note: str
     moved_by: str
-    """What was found to move the value, if it differs."""
+    """The identified cause of the difference, if there is one."""
 
     @property
     def ratio(self) -> float | None:
-        """Ours over the paper's: over the nearest end of a range."""
+        """Our value over the paper's; for a range, over its nearest end."""
         if self.paper is None or self.ours is None:
             return None
         nearest = min(max(self.ours.mean, self.paper[0]), self.paper[1])
@@ -59,7 +59,7 @@ class Row:
 
     @property
     def limits(self) -> tuple[float, float] | None:
-        """Between these, a value agrees with the paper's."""
+        """The bounds within which a value agrees with the paper's."""
         if self.paper is None or self.tolerance is None:
             return None
         low, high = self.paper
@@ -75,7 +75,7 @@ class Row:
 
     @property
     def decided(self) -> bool:
-        """False where the interval reaches across a limit: other seeds might give the other verdict."""
+        """False if the interval extends across a limit: other seeds might give the other verdict."""
         if self.limits is None or self.ours is None or self.ours.low is None or self.ours.high is None:
             return True
         low, high = self.ours.low, self.ours.high
@@ -123,7 +123,8 @@ def gain(
 
 
 def claim(name: str, holds: bool, *, evidence: str, note: str = "", moved_by: str = "") -> Row:
-    """A statement without a number: who wins, where curves cross. `evidence` has the figures that decide."""
+    """A statement without a number: which scheme wins, where curves cross. `evidence` has the decisive
+    figures."""
     return Row(name, "claim", "", None, None, bool(holds), evidence, None, note, moved_by)
 
 
@@ -133,20 +134,20 @@ def info(name: str, ours: Values, unit: str = "", *, paper: Quoted | None = None
 
 
 def gain_of(values: Sequence[float], base: Sequence[float]) -> Estimate:
-    """By how many percent `values` lie above `base`, seed by seed; NaN where the base is zero."""
+    """Returns by how many percent `values` exceed `base`, seed by seed; NaN if the base is zero."""
     share = relative_gain(values, base)
     return Estimate(math.nan, None, len(values)) if share is None else share.scaled(100)
 
 
 def ratio_of(values: Sequence[float], base: Sequence[float]) -> Estimate:
-    """`values` over `base`, seed by seed; NaN where the base is zero."""
+    """Returns `values` over `base`, seed by seed; NaN if the base is zero."""
     share = gain_of(values, base)
     half_width = None if share.half_width is None else share.half_width / 100
     return Estimate(1 + share.mean / 100, half_width, share.n)
 
 
 def estimate_of(values: Values) -> Estimate:
-    """Over seeds, where there are several."""
+    """Returns the estimate over seeds, if there are several."""
     if isinstance(values, Estimate):
         return values
     return estimate(values if isinstance(values, Sequence) else [values])

@@ -1,4 +1,4 @@
-"""Rows in words, alike on the terminal and in the docs."""
+"""Describes rows in the same words on the terminal and in the docs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ QUICK = "A quick run, only to check that everything works; its verdicts mean not
 
 
 def cells(row: RowOut) -> tuple[str, str, str, str, str]:
-    """What stands in the columns."""
+    """Returns the contents of the columns."""
     return (
         row["name"],
         paper(row),
@@ -29,7 +29,7 @@ def paper(row: RowOut) -> str:
     if row["paper"] is None:
         return "claim" if row["holds"] is not None else NONE
     sign = "+" if row["kind"] == "gain" else ""
-    # As the paper writes it; what is computed from its numbers has no more figures than they.
+    # As the paper writes it; a value computed from its numbers has no more figures than they have.
     low, high = (f"{end:{sign}{'.0f' if end.is_integer() else '.4g'}}" for end in map(float, row["paper"]))
     return _with_unit(low if low == high else f"{low} … {high}", row["unit"])
 
@@ -47,7 +47,7 @@ def verdict(row: RowOut) -> str:
 
 
 def setup(experiment: ExperimentOut) -> str:
-    """The set-up, and over how many runs a mean is taken where one is."""
+    """Returns the set-up, and the number of runs if means are taken."""
     runs = {row["ours"]["n"] for row in experiment["rows"] if row["ours"] is not None} - {0, 1}
     if not runs:
         return experiment["setup"]
@@ -55,7 +55,7 @@ def setup(experiment: ExperimentOut) -> str:
 
 
 def remarks(experiment: ExperimentOut) -> list[tuple[str, str]]:
-    """What is to be said of rows: their names, and a sentence; once where it is the same for several."""
+    """Returns remarks on rows: the rows' names, and a sentence; the same remark appears once."""
     names: dict[str, list[str]] = {}
     for name, text in _remarks(experiment["rows"]):
         names.setdefault(text, []).append(name)
@@ -75,7 +75,7 @@ def _remarks(rows: Sequence[RowOut]) -> Iterator[tuple[str, str]]:
 
 
 def undecided(experiment: ExperimentOut) -> str:
-    """The footnote, where it is needed."""
+    """Returns the footnote if it is needed."""
     if all(row["decided"] for row in experiment["rows"]):
         return ""
     return f"{UNDECIDED} The interval crosses the limit: other seeds may give the opposite verdict."
@@ -95,7 +95,7 @@ def tally(rows: Sequence[RowOut]) -> str:
 
 
 def cell(content: str | float | Value | None) -> str:
-    """Of a table beside the rows."""
+    """Formats a cell of a table beside the rows."""
     if content is None:
         return NONE
     if isinstance(content, str):
@@ -104,8 +104,8 @@ def cell(content: str | float | Value | None) -> str:
 
 
 def value(found: Value, signed: bool = False) -> str:
-    """`mean ± half-width`, both with as many decimals as three figures of the larger need."""
-    # JSON has no NaN: it is null there.
+    """Formats `mean ± half-width`, both with the decimals that give three figures of the larger."""
+    # JSON has no NaN and uses null.
     mean: float | None = found["mean"]
     if mean is None or math.isnan(mean):
         return "undefined"
@@ -116,12 +116,12 @@ def value(found: Value, signed: bool = False) -> str:
 
 
 def number(content: float, signed: bool = False) -> str:
-    """At least three figures, without an exponent unless it is very small."""
+    """Shows at least three figures, with an exponent only if the number is very small."""
     return f"{content:{'+' if signed else ''}{_style(content)}}"
 
 
 def _style(*numbers: float) -> str:
-    """The format that shows them alike."""
+    """Returns a format common to these numbers."""
     largest = max(map(abs, numbers))
     if all(float(each).is_integer() for each in numbers):
         return ".0f"

@@ -26,30 +26,30 @@ from airtcp_studies.model.formulas import (
 )
 
 CYCLES = 200
-"""From one loss to the next, so many in a run."""
+"""Loss cycles per run."""
 LEAST_CYCLES = 5
 RTT_S = 0.1
-"""Where the result does not depend on it."""
+"""Used if the result does not depend on the RTT."""
 PACKETS = 5e5
-"""A run sends no more than this, if the least number of cycles lets it."""
+"""Limit on a run's packets, unless the minimum of cycles needs more."""
 
 
 @dataclass(frozen=True)
 class Value:
-    """One result: what the formula says, and what comes out of runs."""
+    """One result: of the formula, and of runs."""
 
     name: str
     unit: str
     source: str
-    """Of the formula."""
+    """Source of the formula."""
     closed_form: float
     simulated: Mapping[str, Estimate] | None = None
-    """By the kind of run; None where there is nothing to simulate, or it was not wanted."""
+    """By kind of run; None if there is nothing to simulate or it was not wanted."""
 
 
 @dataclass(frozen=True)
 class Quoted:
-    """A number that the paper states, and what its own formula makes of its inputs."""
+    """A number in the paper, and the result of the paper's formula for its inputs."""
 
     inputs: str
     name: str
@@ -60,7 +60,7 @@ class Quoted:
 
 @dataclass(frozen=True)
 class Answer:
-    """What one command found."""
+    """The result of one command."""
 
     inputs: Mapping[str, str]
     values: Sequence[Value]
@@ -70,17 +70,17 @@ class Answer:
 
 @dataclass(frozen=True)
 class Measured:
-    """What one run gave."""
+    """The result of one run."""
 
     window: float
-    """cwnd in packets just before it was reduced, averaged."""
+    """Mean cwnd in packets just before a reduction."""
     throughput: float
-    """Bytes a second that arrived, headers included."""
+    """Bytes per second that arrived, headers included."""
 
 
 @dataclass(frozen=True)
 class Lossy:
-    """A TCP alone on a wide path, of whose packets a share is lost: what §3 of paper 000 assumes."""
+    """A TCP alone on a wide path that loses a share of the packets: the assumptions of §3 of paper 000."""
 
     error_rate: float
     packet_bytes: int
@@ -97,7 +97,7 @@ class Lossy:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Why nothing is simulated, where something was to be."""
+        """Says why nothing was simulated, if something should have been."""
         if self.is_feasible or not self.seeds:
             return ()
         return (
@@ -105,7 +105,8 @@ class Lossy:
         )
 
     def simulated(self, *, series: bool = False) -> dict[str, list[Measured]]:
-        """Losses evenly spaced, as the formula has them, and at random. With `series`, the window too."""
+        """Simulates losses evenly spaced, as in the formula, and at random. With `series`, also measures
+        the window."""
         if not (self.seeds and self.is_feasible):
             return {}
         period = max(2, round(1 / self.error_rate))
@@ -145,7 +146,7 @@ class Lossy:
 
 
 def windows(ber: float | None, error_rate: float | None, packet_bytes: int, seeds: int) -> Answer:
-    """W, of packets of this size or of this packet error rate; `seeds` 0: nothing is simulated."""
+    """Returns W for packets of this size or this packet error rate; `seeds` 0 simulates nothing."""
     rate, inputs, values = _error_rate(ber, error_rate, packet_bytes)
     window = maximum_allowable_window(rate)
     lossy = Lossy(rate, packet_bytes, RTT_S, seeds)
@@ -169,7 +170,8 @@ def throughput(
     rtt_s: float,
     seeds: int,
 ) -> Answer:
-    """MAT and the goodput bound; `window_bytes` is the size of the packets whose errors shrink the window."""
+    """Returns MAT and the goodput bound; `window_bytes` is the size of the packets whose errors shrink the
+    window."""
     judged = window_bytes or packet_bytes
     rate, inputs, values = _error_rate(ber, error_rate, judged)
     inputs |= {"packets": f"{packet_bytes} B", "RTT": f"{1e3 * rtt_s:g} ms", "headers": f"{header_bytes} B"}
@@ -233,7 +235,8 @@ QUOTED_THROUGHPUTS = (
 
 
 def gain(ber: float, mtu_bytes: int, header_packet_bytes: int, rtt_s: float, seeds: int) -> Answer:
-    """What decoupling is worth; runs lose packets of the MTU as often as headers, or whole packets, are."""
+    """Returns the gain from decoupling; runs lose packets of the MTU at the error rate of headers, or of
+    whole packets."""
     inputs = {
         "BER": f"{ber:g}",
         "MTU": f"{mtu_bytes} B",
@@ -280,17 +283,17 @@ class RedInputs:
     weight: float
     flows: int
     window: int
-    """Of each flow, in packets."""
+    """Window of each flow, in packets."""
     rtt_s: float
-    """Without a queue."""
+    """Round trip without queueing."""
     rate_bps: float
     probability: float | None
-    """At which packets are marked; None: RED's at the maximum itself."""
+    """Probability with which packets are marked; None for RED's at the maximum itself."""
     seeds: int
 
 
 def red_queue(given: RedInputs) -> Answer:
-    """Q̄max, and the largest average queue of a run of 20 s from the start of all flows."""
+    """Returns Q̄max, and the largest average queue in a run of 20 s from the start of all flows."""
     red = (given.min_threshold, given.max_threshold, given.max_probability, given.weight)
     maximum = red_maximum_average_queue(*red, [float(given.window)] * given.flows, given.probability)
     share = (maximum - given.min_threshold) / (given.max_threshold - given.min_threshold)
@@ -364,7 +367,7 @@ def _largest_average(given: RedInputs, seed: int) -> float:
 def _error_rate(
     ber: float | None, error_rate: float | None, packet_bytes: int
 ) -> tuple[float, dict[str, str], list[Value]]:
-    """The packet error rate that counts, what was given, and its values."""
+    """Returns the effective packet error rate, the inputs, and its values."""
     if error_rate is not None or ber is None:
         rate = error_rate or 0.0
         return rate, {"PER": f"{rate:g}"}, []

@@ -23,12 +23,12 @@ METHOD = (
     "come out."
 )
 MOST_BUTTONS = 14
-"""Of an experiment: more than these only stand in the way."""
+"""Limit per experiment; more would be in the way."""
 
 
 @dataclass(frozen=True)
 class Reproduction:
-    """What `airtcp paper` found, with its figures by the experiment's id and their name."""
+    """The results of `airtcp paper`, with figures by the experiment's id and their name."""
 
     document: PaperResults
     plots: Mapping[str, Mapping[str, Plot]]

@@ -1,4 +1,4 @@
-"""The papers' figures as the report's: each keeps its data, and gains zoom, buttons and a table."""
+"""Converts the papers' figures to the report's: they keep their data, and gain zoom, buttons and a table."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from airtcp_studies.frame.rows import estimate_of
 
 
 def labels_of(plot: Plot) -> list[str]:
-    """What has a colour of its own."""
+    """Returns the labels that have a colour of their own."""
     if isinstance(plot, SweepPlot):
         return list(plot.curves)
     if isinstance(plot, TimePlot):
@@ -23,7 +23,7 @@ def labels_of(plot: Plot) -> list[str]:
 
 
 def figure_of(plot: Plot, title: str) -> Figure:
-    """`title` is that of the experiment, for a figure that has none."""
+    """`title` is the experiment's, for a figure without one."""
     heading, caption = plot.caption or title, _said(plot)
     if isinstance(plot, SweepPlot):
         return _sweep(plot, heading, caption)

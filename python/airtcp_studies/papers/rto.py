@@ -27,7 +27,7 @@ from airtcp_studies.frame import (
 PACKET_BYTES = {"A": 1500, "B": 500}
 
 MEAN_S = 1.264
-"""Of the synthetic trace A: calibrated to 27.0 kbit/s, as the open parameters say."""
+"""Mean of the synthetic trace A: calibrated to 27.0 kbit/s, as the open parameters say."""
 
 TRACE_A_LINK = f"""
 # Each packet takes the next round trip of the trace, whatever else is under way.
@@ -138,12 +138,12 @@ TRACE_B_PARAMETERS = (
 
 @dataclass(frozen=True)
 class Method:
-    """How a sender treats its timer: the factor m, and what a timeout resends."""
+    """How a sender handles its timer: the factor m, and what a timeout resends."""
 
     factor: float = 4
     policy: str = "sr"
     changes: str = ""
-    """More keys of the stack, or terms of the scheme."""
+    """Further keys of the stack, or terms of the scheme."""
 
     def scheme(self, trace: str) -> str:
         stack = f"packet_size={PACKET_BYTES[trace]}:{STACK}:recovery=reno"
@@ -151,7 +151,7 @@ class Method:
 
 
 def case(ctx: Context, trace: str, methods: Iterable[Method], loss: float = 0.0, **more: object) -> Case:
-    """Transfers over a trace; `loss` is that of data packets. `more` are keys of the link."""
+    """Transfers over a trace; `loss` applies to data packets. `more` are keys of the link."""
     sets = {
         "duration": DURATIONS[trace],
         "flow.file.traffic.size": ctx.pick("1MB", quick="50kB"),
@@ -163,7 +163,7 @@ def case(ctx: Context, trace: str, methods: Iterable[Method], loss: float = 0.0,
 
 
 def throughput(runs: Runs, scheme: str) -> list[float]:
-    """In kbit/s, a value a seed: the file over the time that it took, or as far as it came."""
+    """Returns kbit/s, one value per seed: the file over its transfer time, or as far as it came."""
     found = []
     for run in runs.of(scheme):
         (flow,) = runs.flows(run)
@@ -173,11 +173,11 @@ def throughput(runs: Runs, scheme: str) -> list[float]:
 
 
 Curves = dict[float, dict[float, list[float]]]
-"""By loss, by m: a value a seed."""
+"""By loss and m: one value per seed."""
 
 
 def sweep_factors(ctx: Context, trace: str, factors: Sequence[float]) -> tuple[Curves, Curves]:
-    """Throughput in kbit/s and timeouts under selective repeat."""
+    """Returns throughput in kbit/s and timeouts under selective repeat."""
     methods = {factor: Method(factor).scheme(trace) for factor in factors}
     found = ctx.sweep({loss: case(ctx, trace, map(Method, factors), loss) for loss in LOSSES})
     rates = {loss: {m: throughput(runs, s) for m, s in methods.items()} for loss, runs in found.items()}
@@ -204,12 +204,12 @@ def mean(values: Sequence[float]) -> float:
 
 
 def best(curve: Mapping[float, Sequence[float]]) -> float:
-    """The factor at which throughput peaks."""
+    """Returns the factor with the highest throughput."""
     return max(curve, key=lambda factor: mean(curve[factor]))
 
 
 def span(curve: Mapping[float, Sequence[float]], low: float, high: float) -> list[float]:
-    """Mean throughputs at the factors from `low` to `high`."""
+    """Returns the mean throughputs at the factors from `low` to `high`."""
     return [mean(values) for factor, values in curve.items() if low <= factor <= high]
 
 
@@ -278,11 +278,11 @@ def best_from(curve: Mapping[float, Sequence[float]], low: float) -> float:
 
 
 SPIKES = '{ every = "60s", length = "2s", extra = "6s" }'
-"""As hand-offs make them (§I): rare, so that RTTVAR forgets them, and long."""
+"""As hand-offs cause them (§I): rare, so that RTTVAR forgets them, and long."""
 
 
 def variants(ctx: Context) -> Table:
-    """What the open parameters of trace A move."""
+    """Returns the effect of trace A's open parameters."""
     tried: dict[str, tuple[float, str, dict[str, object]]] = {
         **{f"deviation {share:g} of the mean": (share, "", {}) for share in (0.25, 0.5, 1.0, 2.0)},
         "deviation 0.15; 6 s more for 2 s a minute": (0.15, "", {"spikes": SPIKES}),
@@ -353,7 +353,7 @@ def r2(ctx: Context) -> Result:
 
 
 def cells(ctx: Context) -> Table:
-    """What the open parameters of trace B move."""
+    """Returns the effect of trace B's open parameters."""
     users = {
         f"{count} users, a timer {each}": (count, timers)
         for count in (8, 16, 32)
@@ -438,7 +438,7 @@ def r3(ctx: Context) -> Result:
 
 
 def beside(ctx: Context) -> Table:
-    """Both methods and what the paper sets them against, behind a wired link of 20 ms."""
+    """Returns both methods and the paper's alternatives, behind a wired link of 20 ms."""
     methods = {
         "SR, m = 4": Method(),
         "SR, m = 10": Method(10),
@@ -480,7 +480,7 @@ PAPER = Paper(
     "A larger RTO factor and go-back-N for variable delays",
     experiments=(r1, r2, r3),
     links={
-        # 1xEV-DO's highest rate: without one, a sender that nothing limits would send without limit.
+        # 1xEV-DO's highest rate; without one, an unlimited sender would send without limit.
         "trace-a-synthetic": behind_a_wire(TRACE_A_LINK.replace("1Gbit/s", "2457.6kbit/s")),
         "trace-b": behind_a_wire(TRACE_B_LINK),
     },

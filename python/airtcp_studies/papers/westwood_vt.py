@@ -1,4 +1,4 @@
-"""Paper 004: WestwoodVT, which takes a loss for corruption while the path's buffers are nearly empty."""
+"""Paper 004: WestwoodVT, which attributes a loss to corruption while the path's buffers are nearly empty."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ VARIANTS = {
     VT_FLOOR: f"{SCHEMES[VT]}:{FLOOR}",
     RENO_FLOOR: f"{SCHEMES[RENO]}:{FLOOR}",
 }
-"""What moves the gains: the baseline's estimate, and the floor of ns-2 before October 2004."""
+"""What changes the gains: the baseline's estimate, and the floor of ns-2 before October 2004."""
 
 ESTIMATE = (
     "the baseline's estimate of the bandwidth: with an exact RTTmin WestwoodNR comes closer, with "
@@ -99,7 +99,7 @@ queue = {{ discipline = "congestion-warning", packets = 20 }}
 
 
 def cross(flows: int) -> str:
-    """So many transfers each way between Router 1 and the base station, beside the one that is measured."""
+    """Adds that many transfers each way between Router 1 and the base station, beside the measured one."""
     each_way = (("forward", "forward"), ("backward", "reverse"))
     return '[[flow]]\nname = "main"\n' + "".join(
         f"""
@@ -159,16 +159,16 @@ class Sweep:
     """Schemes over error rates."""
 
     schemes: Mapping[str, str]
-    """By the paper's name: as they were run."""
+    """The schemes as run, by the paper's name."""
     runs: Mapping[float, Runs]
     """By error rate in percent."""
 
     def goodput(self, name: str, loss: float) -> list[float]:
-        """In Mbit/s, a value a seed."""
+        """Returns Mbit/s, one value per seed."""
         return self.runs[loss].goodput(self.schemes[name], "Mbit/s", "main")
 
     def gain(self, name: str, base: str, loss: float) -> Estimate:
-        """In percent."""
+        """Returns the gain in percent."""
         return gain_of(self.goodput(name, loss), self.goodput(base, loss))
 
     def gains(self, name: str, base: str) -> dict[float, Estimate]:
@@ -178,7 +178,7 @@ class Sweep:
         return max(self.gains(name, base).values(), key=lambda found: found.mean)
 
     def queue_losses(self, name: str, loss: float) -> float:
-        """Packets that overflowed queues lost the scheme, in a mean run."""
+        """Returns the mean number of the scheme's packets lost to queue overflow, per run."""
         scheme = self.schemes[name]
         return fmean(self.runs[loss].total(scheme, lambda flow: flow["losses_congestion"], "main"))
 
@@ -196,7 +196,7 @@ def sweep(
     *,
     windows: Mapping[str, str],
 ) -> dict[tuple[str, str], Sweep]:
-    """By the name of the scenario and of the window."""
+    """Returns sweeps by the names of scenario and window."""
     with_window = {
         window: {name: f"{scheme}:{key}" for name, scheme in schemes.items()}
         for window, key in windows.items()
@@ -245,7 +245,7 @@ def w1(ctx: Context) -> Result:
 
 
 def gains(window: str, found: Sweep) -> list[Row]:
-    """What §3 says of Fig. 2(a)."""
+    """Compares with what §3 says of Fig. 2(a)."""
     quoted = {NR: (3, 11, 41), RENO: (21, 54, 118)}
     rows = []
     for base, (at_1, at_2, largest) in quoted.items():
@@ -286,7 +286,7 @@ def above_all(window: str, found: Sweep) -> Row:
 
 
 def trap(window: str, found: Sweep) -> Row:
-    """Is there any congestion to tell from corruption?"""
+    """Asks whether there is any congestion to tell from corruption."""
     lost = max(found.queue_losses(VT, loss) for loss in found.runs)
     return info(
         f"{window}: losses in the queue, WestwoodVT, in a run at most",
@@ -345,7 +345,7 @@ def w2(ctx: Context) -> Result:
 
 
 def background(path: str, found: Sweep, alone: Sweep) -> list[Row]:
-    """What §3 says of Fig. 2(b)."""
+    """Compares with what §3 says of Fig. 2(b)."""
     return [
         *over_westwood_nr(path, found),
         worst(path, found),
@@ -394,7 +394,7 @@ def ahead_of_new_jersey(path: str, found: Sweep) -> Row:
 
 
 def kept(path: str, name: str, found: Sweep, alone: Sweep) -> Row:
-    """Does background traffic cost the scheme anything?"""
+    """Asks whether background traffic costs the scheme anything."""
     lost = {loss: gain_of(found.goodput(name, loss), alone.goodput(name, loss)).mean for loss in found.runs}
     evidence = f"against the path without background: {by_loss(lost)}"
     if name == NEW_JERSEY:

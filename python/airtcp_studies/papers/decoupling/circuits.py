@@ -1,4 +1,4 @@
-"""A circuit on a link of its own, and what the experiments with circuits share."""
+"""A circuit on a link of its own, and helpers of the experiments with circuits."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ def d2(ctx: Context) -> Result:
 
 
 def throughput(runs: Runs, flow: str) -> list[float]:
-    """Bit/s of all data packets that arrived, a value a seed."""
+    """Returns bit/s of all data packets that arrived, one value per seed."""
     (scheme,) = runs.schemes
     return runs.total(scheme, lambda found: found["throughput_bps"], flow)
 
 
 def data_lost(runs: Runs) -> int:
-    """Data packets that the queue dropped, in all runs."""
+    """Returns the data packets that the queue dropped, over all runs."""
     (scheme,) = runs.schemes
     return sum(flow["losses_congestion"] for run in runs.of(scheme) for flow in run["flows"])

@@ -22,7 +22,7 @@ from airtcp_studies.papers.decoupling.circuits import CIRCUIT, data_lost, throug
 from airtcp_studies.papers.decoupling.paths import BUFFERS, STACK
 
 SERVICE_MS = 1.2
-"""Of 1500 bytes at 10 Mbit/s."""
+"""Transmission time of 1500 bytes at 10 Mbit/s."""
 VARIATION = OpenParameter(
     "variation of the RTT",
     f"ACKs take up to {SERVICE_MS} ms longer, in order: a packet's time on the link",
@@ -32,7 +32,7 @@ VARIATION = OpenParameter(
 
 
 def figure_7(vmss: int, discipline: str, variation_ms: float) -> str:
-    """Two circuits, the other one with `vmss`, through one queue."""
+    """Two circuits through one queue, the second with `vmss`."""
     varying = f'jitter = {{ distribution = "uniform", high = "{variation_ms}ms", overtaking = false }}'
     acks = varying if variation_ms else "loss = {}"
     return f"""
@@ -114,5 +114,5 @@ def d5(ctx: Context) -> Result:
 
 
 def bandwidths(runs: Runs) -> Estimate:
-    """The other circuit's over the one's."""
+    """Returns the second circuit's bandwidth over the first's."""
     return ratio_of(throughput(runs, "other"), throughput(runs, "one"))

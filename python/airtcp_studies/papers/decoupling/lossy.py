@@ -41,7 +41,7 @@ K = TypeVar("K", float, int, str)
 SACK = f"sack:profile=bsd-1998:timestamps=true:{WINDOW}"
 DECOUPLING = f"{RENO}+{DECOUPLED}"
 PAPERS = {"Reno": RENO, "SACK": SACK, "decoupling": DECOUPLING}
-"""As the testbed had them."""
+"""As in the testbed."""
 TODAYS = {
     "Reno, today's timers": "reno",
     "SACK, today's timers": "sack",
@@ -70,7 +70,7 @@ count = 2
 stagger = "500ms"
 """
 LINK_KBPS = 1250.0
-"""KB/s of 10 Mbit/s."""
+"""10 Mbit/s in KB/s."""
 PAYLOAD = (MTU_BYTES - HEADER_BYTES) / MTU_BYTES
 
 ERRORS = OpenParameter(
@@ -82,7 +82,7 @@ QUEUE = OpenParameter("queue", "FIFO, 50 packets", "as in §4.8.2; §8 does not 
 
 
 def upper_bound(ber: float) -> float:
-    """§8.2: what the link carries of payload, less what bit errors take, in KB/s."""
+    """§8.2: the link's payload rate less bit errors, in KB/s."""
     return LINK_KBPS * PAYLOAD * (1 - ber * 8 * MTU_BYTES)
 
 

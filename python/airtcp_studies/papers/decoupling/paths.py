@@ -1,4 +1,4 @@
-"""What the experiments of paper 000 share: stacks, links, flows."""
+"""Stacks, links and flows of paper 000's experiments."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ MTU_BYTES = 1500
 BSD = "profile=bsd-1998:recovery=reno-ns2:timestamps=true"
 WINDOW = "receive_window=1MB:window_scaling=true"
 RENO = f"reno:{BSD}:{WINDOW}"
-"""Plain TCP as the testbed had it."""
+"""Plain TCP as in the testbed."""
 DECOUPLED = "decoupling:error_control=paper:tunnel_queue=50:tunnel_delay=0s:loss_reports=false"
-"""The paper's circuit and data TCP: its error control and tunnel queue, and no reports of losses."""
+"""The paper's circuit and data TCP: its error control and tunnel queue, without loss reports."""
 
 STACK = OpenParameter(
     "hosts",

@@ -78,7 +78,7 @@ def d6(ctx: Context) -> Result:
     )
 
     def rates(name: str, flow: str) -> dict[float, list[float]]:
-        """Mbit/s of one flow, by the number of greedy ones."""
+        """Returns one flow's Mbit/s, by the number of greedy ones."""
         return {
             greedy: [
                 fmean(one["throughput_bps"] for one in run["flows"] if one["name"] == flow) / 1e6
@@ -160,7 +160,7 @@ TODAYS = {
     "CUBIC control, twice": "cubic+decoupling:compression=twice",
     "CUBIC control, no loss reports": "cubic+decoupling:loss_reports=false",
 }
-"""Circuits of today, and one that learns of congestion by header packets alone."""
+"""Circuits of today, and one that learns of congestion only by header packets."""
 QUEUES = {
     f"{packets} packets, counted in {unit}": f"{{ {unit} = {room} }}"
     for packets in (25, 50)
@@ -248,7 +248,7 @@ def d7(ctx: Context) -> Result:
 
 
 def cubic_keeps(ctx: Context) -> dict[tuple[str, str], list[float]]:
-    """By queue and circuit, a value a seed. RTT 40 ms, ACKs up to 0.4 ms later."""
+    """Returns one value per seed, by queue and circuit. RTT 40 ms, ACKs up to 0.4 ms later."""
     sets = {"duration": ctx.pick("120s", quick="30s"), "warmup": "10s"}
     found = ctx.sweep(
         {
@@ -274,6 +274,6 @@ def cubic_keeps(ctx: Context) -> dict[tuple[str, str], list[float]]:
 
 
 def variation(runs: Runs, scheme: str) -> list[float]:
-    """Standard deviation, in percent of the mean, of the rate at which new data is sent; a value a seed."""
+    """Returns the standard deviation, in percent of the mean, of the rate of new data; one value per seed."""
     ends = [series.flows["nxt_bytes"].diff().drop_nulls().to_list() for series in runs.every_series(scheme)]
     return [100 * pstdev(found) / fmean(found) for found in ends]

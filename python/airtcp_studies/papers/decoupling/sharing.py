@@ -34,7 +34,7 @@ QUOTED = {
     "VMSS 3000 and 1500": (750, 454),
 }
 ANY = ("reno",)
-"""Every flow has a scheme of its own: this one is used by none."""
+"""Every flow has a scheme of its own, so none uses this one."""
 
 BURSTS = (
     "bursts: with delayed ACKs two VMSS leave at once, and for VMSS 3000 both header packets find the queue "

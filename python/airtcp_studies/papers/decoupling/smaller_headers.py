@@ -26,7 +26,7 @@ STACKS = {
     "SACK": f"sack:profile=bsd-1998:timestamps=true:{WINDOW}",
     "Reno": f"reno:{BSD}:{WINDOW}",
 }
-"""Of the control TCPs, and of plain TCP."""
+"""Stacks of the control TCPs, and of plain TCP."""
 CIRCUITS = {
     "decoupling": "",
     "RFC 1144": ":compression=rfc1144",
@@ -125,7 +125,7 @@ def d9(ctx: Context) -> Result:
 
 
 def goodputs(ctx: Context, stack: str) -> dict[str, list[float]]:
-    """KB/s, a value a seed, by what is done to header packets."""
+    """Returns KB/s, one value per seed, by the treatment of header packets."""
     duration = {"duration": ctx.pick("150s", quick="25s")}
     circuit = f"{stack}+{DECOUPLED}"
     schemes = {"plain TCP": stack} | {name: circuit + keys for name, keys in CIRCUITS.items()}

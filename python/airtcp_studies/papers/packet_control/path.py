@@ -1,4 +1,4 @@
-"""Paper 001's path and schemes, and what is read from every run."""
+"""Paper 001's path and schemes, and the values read from every run."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def goodput(runs: Runs, scheme: str) -> list[float]:
 
 
 def per_run(runs: Runs, scheme: str, key: str) -> Estimate:
-    """A counter of the flow, a run."""
+    """Returns a counter of the flow per run."""
     return estimate([float(run["flows"][0][key]) for run in runs.of(scheme)])  # type: ignore[literal-required]
 
 
@@ -113,7 +113,7 @@ def line(times: Iterable[float], values: Iterable[float]) -> Line:
 
 def goodput_over_time(runs: Runs, names: Mapping[str, str], caption: str) -> TimePlot:
     def curve(series: Series) -> Line:
-        # What has arrived is noted when the sender does something: in between, it is as it was.
+        # Arrivals are recorded when the sender acts; in between, the value holds.
         times = pl.DataFrame({"time_s": [step / 10 for step in range(10, 201)]})
         flows = times.join_asof(series.flows.select("time_s", "received_bytes"), on="time_s").fill_null(0)
         return line(flows["time_s"], flows["received_bytes"] * 8e-3 / flows["time_s"])

@@ -1,4 +1,4 @@
-"""P3: a timeout that is spurious."""
+"""P3: a spurious timeout."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ AHEAD = 50
 
 
 def recovered_at(series: Series) -> float:
-    """When [`AHEAD`] segments beyond what was sent before the long delay have been acknowledged."""
+    """Returns when [`AHEAD`] segments beyond those sent before the long delay were acknowledged."""
     flows = series.flows
     sent = flows.filter(pl.col("time_s") < 5)["nxt_bytes"].max()
     assert isinstance(sent, int)
@@ -125,7 +125,7 @@ def recovered_at(series: Series) -> float:
 
 
 def sequence_plot(series: Series, caption: str) -> TimePlot:
-    """Segments by number, and what is acknowledged."""
+    """Plots segments by number, and what is acknowledged."""
     near = pl.col("time_s").is_between(4, 15)
     flows, resent = series.flows.filter(near), series.events.filter(near & (pl.col("kind") != "loss"))
     new = flows.filter(pl.col("nxt_bytes") > pl.col("nxt_bytes").shift(1))

@@ -1,4 +1,4 @@
-"""P1 and P2: delay variation, without losses and with them."""
+"""P1 and P2: delay variation, without and with losses."""
 
 from __future__ import annotations
 
@@ -184,14 +184,14 @@ def p2(ctx: Context) -> Result:
 
 
 def gains_of_runs(runs: Runs, scheme: str) -> list[float]:
-    """In percent over no packet control, seed by seed."""
+    """Returns the gain in percent over no packet control, seed by seed."""
     return [
         100 * (ours / base - 1) for ours, base in zip(goodput(runs, scheme), goodput(runs, NONE), strict=True)
     ]
 
 
 def identical(runs: Runs, one: str, other: str) -> int:
-    """Seeds with which both leave the same record: all that the sender and the receiver count."""
+    """Returns the number of seeds for which both leave the same record: all counts of sender and receiver."""
     return sum(same(*pair) for pair in zip(runs.of(one), runs.of(other), strict=True))
 
 
@@ -227,11 +227,11 @@ def table(runs: Runs, names: Mapping[str, str]) -> Table:
 
 @dataclass(frozen=True)
 class Variant:
-    """One thing done otherwise."""
+    """One deviation from the experiment."""
 
     name: str
     keys: str = ""
-    """Of the end hosts' stack."""
+    """Keys of the end hosts' stack."""
     sets: Mapping[str, object] = field(default_factory=dict)
 
 
@@ -249,7 +249,7 @@ VARIANTS = (
 
 
 def what_moves(ctx: Context, sets: Mapping[str, object], thresholds: tuple[int, ...]) -> Table:
-    """The gains of some thresholds, with one thing done otherwise at a time."""
+    """Returns the gains of some thresholds, with one deviation at a time."""
     terms = ("", *(filtered(threshold).removeprefix(NONE) for threshold in thresholds))
     schemes = {variant.name: [f"{NONE}{variant.keys}{term}" for term in terms] for variant in VARIANTS}
     found = ctx.sweep({v.name: Case(VARYING, schemes[v.name], {**sets, **v.sets}) for v in VARIANTS})

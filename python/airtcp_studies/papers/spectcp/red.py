@@ -1,4 +1,4 @@
-"""What the queues of both networks have in common: RED."""
+"""RED, which the queues of both networks have in common."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 HEADER_BYTES = 40
 WEIGHT = 0.002
-"""Of the present queue in the average (Table II)."""
+"""Weight of the current queue in the average (Table II)."""
 
 
 @dataclass(frozen=True)
 class Thresholds:
-    """RED's, in packets."""
+    """RED's thresholds, in packets."""
 
     low: float
     high: float

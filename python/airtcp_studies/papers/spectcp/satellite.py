@@ -49,12 +49,12 @@ delay = "1ms"
 
 @dataclass(frozen=True)
 class Repair:
-    """How lost packets are found and sent again, by both TCPs that are compared."""
+    """Loss detection and retransmission, the same for both TCPs compared."""
 
     name: str
     keys: str = ""
     window: int = 30
-    """Receiver's, in segments."""
+    """Receiver's window, in segments."""
 
     def scheme(self, term: str, packet: int) -> str:
         window = f"receive_window={self.window * (packet - HEADER_BYTES)}B"
@@ -81,7 +81,7 @@ def packet_bytes(ber: float) -> int:
 
 
 def satellite(ber: float, repair: Repair, *, quick: bool, seeds: int | None = None) -> Case:
-    """Runs are longer where errors are many (§IV: simulation time as a function of the BER)."""
+    """Runs are longer with many errors (§IV: simulation time as a function of the BER)."""
     duration = 200 if quick else 2000 if ber < 2e-5 else 4000
     schemes = [repair.scheme(term, packet_bytes(ber)) for term in NAMES]
     sets = {"duration": f"{duration}s", "link.satellite.loss.ber": ber}
@@ -181,12 +181,12 @@ def speed_up(found: Found, repair: Repair, ber: float) -> Estimate:
 
 
 def received(found: Found, repair: Repair, ber: float, term: str) -> list[float]:
-    """All data packets that arrive, duplicates included, as a share of the link's rate."""
+    """Returns all data packets that arrive, duplicates included, as a share of the link's rate."""
     return normalized(found[repair, ber], repair.scheme(term, packet_bytes(ber)))
 
 
 def fall(found: Found, repair: Repair, term: str) -> Estimate:
-    """From BER 1e-5 to 5e-5, in percent."""
+    """Returns the decrease from BER 1e-5 to 5e-5, in percent."""
     return gain_of(goodput(found, repair, 5e-5, term), goodput(found, repair, 1e-5, term))
 
 
@@ -256,7 +256,7 @@ def sweep_plot(
     value: Callable[[Runs, str], list[float]],
     payload_share: float,
 ) -> SweepPlot:
-    """`payload_share`: 1 where headers do not count, 0 where they do."""
+    """`payload_share`: 1 to count no headers, 0 to count them."""
     scale = RATE_BPS / 1e3 if payload_share else 1.0
 
     def bound(ber: float) -> float:

@@ -1,4 +1,4 @@
-"""S1 to S3: how high RED's average queue rises, and which maximum threshold loses no packet."""
+"""S1 to S3: how high RED's average queue rises, and which maximum threshold avoids packet loss."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ VARIANTS = {
     "marks not spaced (`wait` off)": {f"link.{MARKED}.queue.wait": "false"},
     "59 ms with no queue": {"link.sinks.delay": "5.9ms"},
 }
-"""What else the paper leaves open, as keys of the scenario."""
+"""Other open parameters of the paper, as keys of the scenario."""
 
 
 def dumbbell(
@@ -167,7 +167,7 @@ def modelled(red: Thresholds, window: int) -> float:
 
 
 def window_table(swept: dict[tuple[str, int, str], Runs]) -> Table:
-    """What the open parameters move."""
+    """Returns the effect of the open parameters."""
     rows: list[list[str | float | Estimate | None]] = [
         [
             variant,
@@ -283,19 +283,19 @@ def s3(ctx: Context) -> Result:
 
 @dataclass(frozen=True)
 class Moments:
-    """What happens when in one run; times in seconds, queues in packets."""
+    """Times in seconds and queues in packets of the events of one run."""
 
     reduced_s: float
-    """cwnd of either source falls for the first time."""
+    """When cwnd of either source first decreases."""
     opened_s: float
-    """cwnd of source 1 reaches ssthresh."""
+    """When cwnd of source 1 reaches ssthresh."""
     peak_s: float
     peak: float
-    """The average queue at its largest up to one round trip after that."""
+    """The largest average queue up to one round trip after that."""
     largest: float
-    """And at any time."""
+    """The largest average queue at any time."""
     queue_peak_s: float
-    """The instantaneous queue is at its largest."""
+    """When the instantaneous queue is largest."""
 
 
 def moments_of(series: Series) -> Moments:
@@ -315,7 +315,7 @@ def moments_of(series: Series) -> Moments:
 
 
 def first_reduction_s(sender: pl.DataFrame) -> float:
-    """Infinite where there is none."""
+    """Returns infinity if there is none."""
     falls = sender.sort("time_s").filter(pl.col("cwnd_bytes").diff() < 0)
     return float(falls["time_s"][0]) if falls.height else float("inf")
 
