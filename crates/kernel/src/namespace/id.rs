@@ -1,6 +1,6 @@
 //! Identifies a network namespace, so that any process can undo settings there.
 
-use super::{Namespace, OWN, told};
+use super::{Namespace, OWN, with_context};
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
 use std::io;
@@ -25,7 +25,7 @@ impl NamespaceId {
     /// # Errors
     /// /proc is not mounted.
     pub fn current() -> Result<NamespaceId, NamespaceError> {
-        NamespaceId::at(Path::new(OWN)).map_err(|error| NamespaceError(told(error, OWN)))
+        NamespaceId::at(Path::new(OWN)).map_err(|error| NamespaceError(with_context(error, OWN)))
     }
 
     /// The namespace with this number, which may not exist.

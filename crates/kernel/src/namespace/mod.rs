@@ -31,7 +31,8 @@ impl Namespace {
     /// The kernel's: without CAP_SYS_ADMIN, permission denied.
     pub fn new() -> io::Result<Namespace> {
         in_thread(|| {
-            unshare(CloneFlags::CLONE_NEWNET).map_err(|error| told(error.into(), "a network namespace"))?;
+            unshare(CloneFlags::CLONE_NEWNET)
+                .map_err(|error| with_context(error.into(), "a network namespace"))?;
             Netlink::open()?.set(netlink::LOOPBACK, LinkFlags::Up)?;
             Namespace::current()
         })
@@ -68,7 +69,7 @@ impl Namespace {
     /// The kernel's: without CAP_SYS_ADMIN, permission denied.
     pub fn enter_thread(&self) -> io::Result<()> {
         setns(&self.0, CloneFlags::CLONE_NEWNET)
-            .map_err(|error| told(error.into(), "entering a network namespace"))
+            .map_err(|error| with_context(error.into(), "entering a network namespace"))
     }
 
     /// Runs `work` in a thread inside, and returns its result. A panic inside goes on outside.
@@ -111,7 +112,7 @@ fn in_thread<T: Send>(work: impl FnOnce() -> T + Send) -> T {
 
 /// Adds to an error what it is about, and the cure if there is one.
 #[must_use]
-pub fn told(error: io::Error, what: &str) -> io::Error {
+pub fn with_context(error: io::Error, what: &str) -> io::Error {
     let cure = match error.kind() {
         io::ErrorKind::PermissionDenied => "; needs CAP_NET_ADMIN and CAP_SYS_ADMIN: run it with sudo",
         _ => "",

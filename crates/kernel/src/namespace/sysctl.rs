@@ -1,6 +1,6 @@
 //! The sysctls of the calling thread's network namespace.
 
-use super::told;
+use super::with_context;
 use std::{fs, io};
 
 /// Sets the sysctl `name` to `value`. A slash stands for a dot inside a part of the name, e.g. an interface's.
@@ -8,7 +8,7 @@ use std::{fs, io};
 /// # Errors
 /// The kernel's, with the sysctl's name; invalid input for a name outside `net.`, which would be the whole host's.
 pub fn set(name: &str, value: &str) -> io::Result<()> {
-    fs::write(path(name)?, value).map_err(|error| told(error, &format!("sysctl {name}={value}")))
+    fs::write(path(name)?, value).map_err(|error| with_context(error, &format!("sysctl {name}={value}")))
 }
 
 /// The value of the sysctl `name`.
@@ -17,7 +17,8 @@ pub fn set(name: &str, value: &str) -> io::Result<()> {
 /// As [`set`].
 pub fn get(name: &str) -> io::Result<String> {
     let read = fs::read_to_string(path(name)?);
-    read.map(|value| value.trim_end().to_owned()).map_err(|error| told(error, &format!("sysctl {name}")))
+    read.map(|value| value.trim_end().to_owned())
+        .map_err(|error| with_context(error, &format!("sysctl {name}")))
 }
 
 fn path(name: &str) -> io::Result<String> {

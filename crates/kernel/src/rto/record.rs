@@ -34,20 +34,20 @@ pub struct Sysctl {
 impl LoadedRule {
     pub(super) fn read() -> Result<Option<LoadedRule>, RtoError> {
         match fs::read(FILE) {
-            Ok(text) => serde_json::from_slice(&text).map(Some).map_err(|error| told(error.into())),
+            Ok(text) => serde_json::from_slice(&text).map(Some).map_err(|error| file_error(error.into())),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(told(error)),
+            Err(error) => Err(file_error(error)),
         }
     }
 
     /// Writes all or nothing.
     pub(super) fn write(&self) -> Result<(), RtoError> {
         let text = serde_json::to_vec_pretty(self).map_err(io::Error::from);
-        text.and_then(|text| fs::write(NEW, text)).and_then(|()| fs::rename(NEW, FILE)).map_err(told)
+        text.and_then(|text| fs::write(NEW, text)).and_then(|()| fs::rename(NEW, FILE)).map_err(file_error)
     }
 
     pub(super) fn remove() -> Result<(), RtoError> {
-        fs::remove_file(FILE).map_err(told)
+        fs::remove_file(FILE).map_err(file_error)
     }
 }
 
@@ -59,12 +59,12 @@ impl Lock {
         if let Some(missing) = missing_capabilities() {
             return Err(RtoError::Capability(missing));
         }
-        fs::create_dir_all(FOLDER).map_err(told)?;
-        let folder = File::open(FOLDER).map_err(told)?;
-        Flock::lock(folder, FlockArg::LockExclusive).map(Lock).map_err(|(_, errno)| told(errno.into()))
+        fs::create_dir_all(FOLDER).map_err(file_error)?;
+        let folder = File::open(FOLDER).map_err(file_error)?;
+        Flock::lock(folder, FlockArg::LockExclusive).map(Lock).map_err(|(_, errno)| file_error(errno.into()))
     }
 }
 
-fn told(error: io::Error) -> RtoError {
+fn file_error(error: io::Error) -> RtoError {
     RtoError::io(FILE, error)
 }

@@ -4,7 +4,7 @@
 //! there. When the process ends, killed or not, the kernel removes the pair.
 
 use crate::emulate::PacketSocket;
-use airtcp_kernel::namespace::{Namespace, sysctl, told};
+use airtcp_kernel::namespace::{Namespace, sysctl, with_context};
 use airtcp_kernel::netlink::Netlink;
 use netlink_packet_route::address::{AddressAttribute, AddressHeaderFlags, AddressMessage};
 use netlink_packet_route::link::{
@@ -57,7 +57,7 @@ impl Veth<'_> {
                 Some(libc::EOPNOTSUPP) => " (modprobe veth)",
                 _ => "",
             };
-            told(error, &format!("the veth pair {}{hint}", self.name))
+            with_context(error, &format!("the veth pair {}{hint}", self.name))
         })
     }
 
