@@ -27,7 +27,7 @@ pub enum Event {
     /// A child ended.
     Child,
     /// The command is to get this signal.
-    Told(Signal),
+    Forward(Signal),
     /// The terminal has sent the signal to the command as well.
     Passing,
 }
@@ -73,7 +73,7 @@ impl Signals {
         Ok(Some(match signal {
             Signal::SIGCHLD => Event::Child,
             Signal::SIGINT | Signal::SIGQUIT if is_from_kernel => Event::Passing,
-            signal => Event::Told(signal),
+            signal => Event::Forward(signal),
         }))
     }
 
@@ -108,7 +108,7 @@ impl Signals {
                     tell(inside, Signal::SIGTERM);
                 }
                 Waited::Signal => match self.next()? {
-                    Some(Event::Told(signal)) => {
+                    Some(Event::Forward(signal)) => {
                         is_ending = true;
                         tell(inside, signal);
                     }

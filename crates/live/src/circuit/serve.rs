@@ -29,7 +29,7 @@ pub trait Gateway {
     /// Descriptors one of which becomes readable when there is something to do.
     fn waits_for(&self) -> Vec<PollFd<'_>>;
 
-    fn tell(&self, counters: &Self::Counters);
+    fn publish(&self, counters: &Self::Counters);
 
     /// Ends the service, and lets go what the gateway holds.
     ///
@@ -52,7 +52,7 @@ pub fn serve<G: Gateway>(
 ) -> io::Result<()> {
     while stop.urgency() == Urgency::None {
         let is_busy = gateway.turn(clock)?;
-        gateway.tell(counters);
+        gateway.publish(counters);
         let next = if is_busy { Time::ZERO } else { gateway.poll_timeout() };
         let left = Duration::from_nanos(next.since(clock.now()).0);
         let mut descriptors = gateway.waits_for();
@@ -89,7 +89,7 @@ impl<D: PacketDevice, S: Datagrams> Gateway for SendingGateway<D, S> {
         descriptors
     }
 
-    fn tell(&self, counters: &SendingCounters) {
+    fn publish(&self, counters: &SendingCounters) {
         let views = || self.node.controls().map(|control| control.sender_view());
         let stats = || self.node.controls().map(|control| control.stats());
         let values = [
@@ -131,7 +131,7 @@ impl<S: Datagrams> Gateway for ReceivingGateway<S> {
         vec![readable(self.socket())]
     }
 
-    fn tell(&self, counters: &ReceivingCounters) {
+    fn publish(&self, counters: &ReceivingCounters) {
         counters.set(Receiving::Open, self.node.open() as u64);
         counters.set(Receiving::Sessions, self.node.sessions);
         counters.set(Receiving::HeaderPackets, self.node.header_packets);

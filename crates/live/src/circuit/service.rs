@@ -6,7 +6,7 @@ use super::gateway::{ReceivingGateway, SendingGateway};
 use super::serve::serve;
 use super::socket::Socket;
 use super::{ReceivingNode, SendingNode};
-use crate::daemon::{Service, Stop, Told};
+use crate::daemon::{Metrics, Service, Stop};
 use crate::emulate::{Clock, PacketSocket, Prefix};
 use crate::namespace::detour::{Detour, PASS_MARK};
 use crate::namespace::leftovers::{Change, RecordedChange};
@@ -90,8 +90,8 @@ impl Service for SendingService {
         Ok(vec![])
     }
 
-    fn told(&self) -> Arc<dyn Told> {
-        Arc::clone(&self.counters) as Arc<dyn Told>
+    fn metrics(&self) -> Arc<dyn Metrics> {
+        Arc::clone(&self.counters) as Arc<dyn Metrics>
     }
 
     fn serve(&self, doors: SendingDoors, stop: Stop) -> io::Result<()> {
@@ -120,8 +120,8 @@ impl Service for ReceivingService {
         Ok(vec![])
     }
 
-    fn told(&self) -> Arc<dyn Told> {
-        Arc::clone(&self.counters) as Arc<dyn Told>
+    fn metrics(&self) -> Arc<dyn Metrics> {
+        Arc::clone(&self.counters) as Arc<dyn Metrics>
     }
 
     fn serve(&self, (socket, link, chance): Self::Doors, stop: Stop) -> io::Result<()> {
@@ -179,8 +179,8 @@ pub fn any_port(like: IpAddr) -> SocketAddr {
 /// # Errors
 /// The kernel's.
 pub fn bind(at: SocketAddr) -> io::Result<Socket> {
-    let told = |error: io::Error| io::Error::new(error.kind(), format!("{at}: {error}"));
-    let socket = Socket::bind(at).map_err(told)?;
+    let in_context = |error: io::Error| io::Error::new(error.kind(), format!("{at}: {error}"));
+    let socket = Socket::bind(at).map_err(in_context)?;
     setsockopt(&socket, sockopt::Mark, &PASS_MARK)?;
     Ok(socket)
 }
@@ -188,9 +188,9 @@ pub fn bind(at: SocketAddr) -> io::Result<Socket> {
 /// Returns this host's address on the route to `peer`, and the interface that has it.
 pub fn way_to(peer: SocketAddr) -> io::Result<(IpAddr, String)> {
     let socket = UdpSocket::bind(any_port(peer.ip()))?;
-    let told = |error: io::Error| io::Error::new(error.kind(), format!("no route to {peer}: {error}"));
+    let in_context = |error: io::Error| io::Error::new(error.kind(), format!("no route to {peer}: {error}"));
     setsockopt(&socket, sockopt::Mark, &PASS_MARK)?;
-    socket.connect(peer).map_err(told)?;
+    socket.connect(peer).map_err(in_context)?;
     let local = socket.local_addr()?.ip();
     Ok((local, interface_of(local)?))
 }

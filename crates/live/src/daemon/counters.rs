@@ -55,7 +55,7 @@ impl<T: Table> Counters<T> {
 }
 
 /// Counters of any daemon.
-pub trait Told: Send + Sync {
+pub trait Metrics: Send + Sync {
     /// Values by name.
     fn values(&self) -> Map<String, Value>;
 
@@ -63,7 +63,7 @@ pub trait Told: Send + Sync {
     fn exposition(&self) -> String;
 }
 
-impl<T: Table + Send + Sync> Told for Counters<T> {
+impl<T: Table + Send + Sync> Metrics for Counters<T> {
     fn values(&self) -> Map<String, Value> {
         self.all().map(|(name, _, value)| (name.to_owned(), json!(value))).collect()
     }

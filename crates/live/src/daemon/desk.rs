@@ -1,6 +1,6 @@
 //! Reports a daemon's state: to `status` at a UNIX socket, and to Prometheus if it may ask.
 
-use super::counters::Told;
+use super::counters::Metrics;
 use crate::namespace::leftovers::{self, Change, RecordedChange};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use serde_json::Value;
@@ -98,7 +98,7 @@ impl Desk {
     ///
     /// # Errors
     /// The kernel's, from poll.
-    pub fn serve(&self, about: &Value, counters: &dyn Told) -> io::Result<()> {
+    pub fn serve(&self, about: &Value, counters: &dyn Metrics) -> io::Result<()> {
         loop {
             let mut doors: Vec<_> = self.0.iter().map(Door::as_poll).collect();
             poll(&mut doors, PollTimeout::NONE)?;
@@ -120,7 +120,7 @@ impl Door {
         PollFd::new(descriptor, PollFlags::POLLIN)
     }
 
-    fn answer(&self, about: &Value, counters: &dyn Told) -> io::Result<()> {
+    fn answer(&self, about: &Value, counters: &dyn Metrics) -> io::Result<()> {
         match self {
             Door::Status(listener) => {
                 let mut caller = listener.accept()?.0;
@@ -182,14 +182,14 @@ fn bind(path: &Path, records: &mut Vec<RecordedChange>) -> io::Result<UnixListen
     UnixListener::bind(path)
 }
 
-fn status(about: &Value, counters: &dyn Told) -> Value {
+fn status(about: &Value, counters: &dyn Metrics) -> Value {
     let mut status = about.clone();
     status["counters"] = Value::Object(counters.values());
     status
 }
 
 /// Answers one HTTP/1 request, and no further one on the same connection.
-fn expose(mut from: impl Read, mut to: impl Write, counters: &dyn Told) -> io::Result<()> {
+fn expose(mut from: impl Read, mut to: impl Write, counters: &dyn Metrics) -> io::Result<()> {
     let mut request = Vec::new();
     let mut part = [0; PART_BYTES];
     for _ in 0..REQUEST_PARTS {
@@ -208,7 +208,7 @@ fn is_whole(request: &[u8]) -> bool {
     request.windows(4).any(|end| end == b"\r\n\r\n")
 }
 
-fn answer(request: &[u8], counters: &dyn Told) -> String {
+fn answer(request: &[u8], counters: &dyn Metrics) -> String {
     let mut headers = [httparse::EMPTY_HEADER; 64];
     let mut parsed = httparse::Request::new(&mut headers);
     let (status, body) = match parsed.parse(request) {

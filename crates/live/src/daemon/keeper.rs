@@ -57,7 +57,7 @@ impl<R> Worker<R> {
     fn attend(&mut self, command: Pid, signals: &Signals) -> anyhow::Result<u8> {
         loop {
             match signals.wait()? {
-                Event::Told(signal) => tell(command, signal),
+                Event::Forward(signal) => tell(command, signal),
                 Event::Passing => {}
                 Event::Child => {
                     if let Some(status) = status(waitpid(command, Some(WaitPidFlag::WNOHANG))?) {

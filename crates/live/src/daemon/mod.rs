@@ -7,7 +7,7 @@ mod desk;
 mod keeper;
 mod stop;
 
-pub use counters::{Counters, Kind, Table, Told};
+pub use counters::{Counters, Kind, Metrics, Table};
 pub use desk::{MetricsAddress, statuses};
 pub use stop::{Stop, Stopper, Urgency};
 
@@ -59,7 +59,7 @@ pub trait Service {
         Ok(None)
     }
 
-    fn told(&self) -> Arc<dyn Told>;
+    fn metrics(&self) -> Arc<dyn Metrics>;
 
     /// Serves until `stop` asks for the end.
     ///
@@ -95,8 +95,8 @@ pub fn run<S: Service>(
     }
     let served = settle(service, keeper).and_then(|stop| {
         signals.unblock()?;
-        let told = service.told();
-        thread::spawn(move || desk.serve(&about, &*told));
+        let metrics = service.metrics();
+        thread::spawn(move || desk.serve(&about, &*metrics));
         tracing::info!("serving");
         Ok(service.serve(doors, stop)?)
     });

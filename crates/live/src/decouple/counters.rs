@@ -1,7 +1,7 @@
 //! The counters of a decoupling daemon: its proxy's and its circuit's.
 
 use crate::circuit::SendingCounters;
-use crate::daemon::Told;
+use crate::daemon::Metrics;
 use crate::proxy;
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -13,7 +13,7 @@ pub struct Counters {
 }
 
 /// Names of the circuit's counters begin with `circuit_`.
-impl Told for Counters {
+impl Metrics for Counters {
     fn values(&self) -> Map<String, Value> {
         let mut values = self.proxy.values();
         values.extend(

@@ -6,7 +6,7 @@ use super::way::Way;
 use crate::circuit::{
     GatewayThread, Sending, SendingGateway, SendingNode, Socket, any_port, bind, chance, way_to,
 };
-use crate::daemon::{Service, Stop, Told};
+use crate::daemon::{Metrics, Service, Stop};
 use crate::emulate::{Clock, Prefix};
 use crate::proxy::{self, Config, Doors, Outgoing};
 use airtcp_proto::Chance;
@@ -90,7 +90,7 @@ impl Service for Decoupling {
             .transpose()
     }
 
-    fn told(&self) -> Arc<dyn Told> {
+    fn metrics(&self) -> Arc<dyn Metrics> {
         Arc::new(self.counters.clone())
     }
 

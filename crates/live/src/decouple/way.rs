@@ -69,7 +69,7 @@ impl Way {
 
     /// Lets new connections pass from now on. Those that have been taken stay.
     pub fn take_no_more(&mut self) {
-        self.table.tell(&format!("flush chain {} take", table_name()));
+        self.table.send(&format!("flush chain {} take", table_name()));
     }
 }
 

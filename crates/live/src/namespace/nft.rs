@@ -44,8 +44,8 @@ impl Table {
         }
     }
 
-    /// Gives nft one more line.
-    pub fn tell(&mut self, line: &str) {
+    /// Sends nft one more line.
+    pub fn send(&mut self, line: &str) {
         // When nft is gone, so is the table.
         let _ = self.nft.stdin.as_mut().map_or(Ok(()), |nft| nft.write_all(format!("{line}\n").as_bytes()));
     }

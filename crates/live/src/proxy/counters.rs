@@ -81,7 +81,7 @@ const TABLE: &[(Counter, &str, Kind, &str)] = &[
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::daemon::Told;
+    use crate::daemon::Metrics;
 
     #[test]
     fn the_table_is_in_the_order_of_the_counters() {

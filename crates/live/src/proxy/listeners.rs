@@ -43,7 +43,7 @@ impl Listener {
     pub fn open(config: &Config) -> io::Result<Vec<Listener>> {
         let Entrance::Fixed { listen, to, clients } = config.entrance else { return transparent() };
         let to = Destination::Fixed(to);
-        Ok(vec![Listener::new(listen, clients, to).map_err(|error| told(error, listen))?])
+        Ok(vec![Listener::new(listen, clients, to).map_err(|error| with_context(error, listen))?])
     }
 
     /// Opens a listener to which this host's connections of one address family are redirected.
@@ -55,7 +55,7 @@ impl Listener {
             if source.is_ipv4() { Ipv4Addr::LOCALHOST.into() } else { Ipv6Addr::LOCALHOST.into() };
         let address = SocketAddr::new(ip, 0);
         let made = Listener::new(address, Side::Wired, Destination::Redirected { source });
-        made.map_err(|error| told(error, address))
+        made.map_err(|error| with_context(error, address))
     }
 
     fn new(address: SocketAddr, clients: Side, to: Destination) -> io::Result<Listener> {
@@ -82,7 +82,7 @@ fn transparent() -> io::Result<Vec<Listener>> {
             let address = SocketAddr::new(ip, 0);
             match Listener::new(address, clients, Destination::Transparent) {
                 Err(error) if ip.is_ipv6() && is_missing(&error) => {}
-                made => listeners.push(made.map_err(|error| told(error, address))?),
+                made => listeners.push(made.map_err(|error| with_context(error, address))?),
             }
         }
     }
@@ -93,7 +93,7 @@ fn is_missing(error: &io::Error) -> bool {
     [Errno::EAFNOSUPPORT, Errno::EADDRNOTAVAIL].iter().any(|&it| error.raw_os_error() == Some(it as i32))
 }
 
-fn told(error: io::Error, address: SocketAddr) -> io::Error {
+fn with_context(error: io::Error, address: SocketAddr) -> io::Error {
     let cure = match error.kind() {
         io::ErrorKind::AddrInUse => "; another program is listening there",
         io::ErrorKind::PermissionDenied => "; run it as root",

@@ -52,7 +52,7 @@ use std::sync::Arc;
 /// A proxy that is set up, but serves nobody yet.
 pub struct Proxy {
     pub doors: Doors,
-    pub rules: Option<Everything>,
+    pub rules: Option<Interception>,
 }
 
 /// Where connections come in.
@@ -85,12 +85,12 @@ impl Doors {
 }
 
 /// What brings packets to a transparent proxy. Undone when this value is dropped.
-pub struct Everything {
+pub struct Interception {
     rules: Rules,
     _steer: Option<Steer>,
 }
 
-impl Everything {
+impl Interception {
     /// Lets new connections pass from now on. Those that have been taken stay.
     pub fn take_no_more(&mut self) {
         self.rules.take_no_more();
@@ -151,7 +151,7 @@ impl Proxy {
         };
         let rules = Rules::install(wireless, ports, &listeners)?;
         let doors = Doors { listeners, watch: None, circuit: None, device };
-        Ok(Proxy { doors, rules: Some(Everything { rules, _steer: steer }) })
+        Ok(Proxy { doors, rules: Some(Interception { rules, _steer: steer }) })
     }
 }
 

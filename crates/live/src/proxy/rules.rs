@@ -42,7 +42,7 @@ impl Rules {
     /// Lets new connections pass from now on. Those that have been taken stay.
     pub fn take_no_more(&mut self) {
         for chain in ["take", "begin"] {
-            self.table.tell(&format!("flush chain {} {chain}", name()));
+            self.table.send(&format!("flush chain {} {chain}", name()));
         }
     }
 }

@@ -186,7 +186,7 @@ impl<'a> Server<'a> {
         self.look_for_circuit();
         self.look_at_buffers();
         self.open_or_close_door()?;
-        self.tell();
+        self.publish();
         self.show();
         Ok(())
     }
@@ -290,7 +290,7 @@ impl<'a> Server<'a> {
         }
     }
 
-    fn tell(&self) {
+    fn publish(&self) {
         self.counters.set(Counter::MemoryBytes, self.budget.promised());
         self.counters.set(Counter::Connecting, self.connecting.len() as u64);
         self.counters.set(Counter::Connections, self.relays.len() as u64);
@@ -302,7 +302,7 @@ impl Drop for Server<'_> {
     fn drop(&mut self) {
         self.counters.add(Counter::Cut, self.relays.len() as u64);
         self.relays.drain().for_each(|relay| relay.release(&mut self.tools));
-        self.tell();
+        self.publish();
     }
 }
 

@@ -2,8 +2,8 @@
 
 use super::config::Config;
 use super::counters::Counters;
-use super::{Doors, Everything, Proxy, rights, serve};
-use crate::daemon::{self, Stop, Told};
+use super::{Doors, Interception, Proxy, rights, serve};
+use crate::daemon::{self, Metrics, Stop};
 use caps::Capability;
 use std::io;
 use std::sync::Arc;
@@ -22,9 +22,9 @@ impl Service {
 impl daemon::Service for Service {
     const NAME: &'static str = "proxy";
     type Doors = Doors;
-    type Rules = Option<Everything>;
+    type Rules = Option<Interception>;
 
-    fn set_up(&self) -> anyhow::Result<(Doors, Option<Everything>)> {
+    fn set_up(&self) -> anyhow::Result<(Doors, Option<Interception>)> {
         let Proxy { doors, rules } = Proxy::set_up(&self.config)?;
         Ok((doors, rules))
     }
@@ -33,14 +33,14 @@ impl daemon::Service for Service {
         rights::kept(&self.config)
     }
 
-    fn take_no_more(rules: &mut Option<Everything>) {
+    fn take_no_more(rules: &mut Option<Interception>) {
         if let Some(rules) = rules {
             rules.take_no_more();
         }
     }
 
-    fn told(&self) -> Arc<dyn Told> {
-        Arc::clone(&self.counters) as Arc<dyn Told>
+    fn metrics(&self) -> Arc<dyn Metrics> {
+        Arc::clone(&self.counters) as Arc<dyn Metrics>
     }
 
     fn serve(&self, doors: Doors, stop: Stop) -> io::Result<()> {

@@ -157,7 +157,7 @@ impl<D: PacketDevice> Gateway for Watched<D> {
         self.gateway.waits_for()
     }
 
-    fn tell(&self, book: &CircuitBook) {
-        book.tell(self.clock.now(), &self.gateway.counts, self.gateway.node.controls());
+    fn publish(&self, book: &CircuitBook) {
+        book.record(self.clock.now(), &self.gateway.counts, self.gateway.node.controls());
     }
 }

@@ -28,18 +28,18 @@ pub struct CircuitAccount {
     /// Sum of the control TCPs' windows in bytes of data, integrated over time in nanoseconds.
     window_time: u128,
     window: u64,
-    told: Time,
+    updated: Time,
     /// Time over which it was measured.
     time: Dur,
 }
 
 impl CircuitBook {
-    pub fn tell<'a>(&self, now: Time, counts: &Counts, controls: impl Iterator<Item = &'a Connection>) {
+    pub fn record<'a>(&self, now: Time, counts: &Counts, controls: impl Iterator<Item = &'a Connection>) {
         let account = &mut *self.account();
-        let elapsed = now.since(account.told);
+        let elapsed = now.since(account.updated);
         account.window_time += u128::from(account.window) * u128::from(elapsed.0);
         account.time += elapsed;
-        (account.told, account.window, account.timeouts, account.cwnd_reductions) = (now, 0, 0, 0);
+        (account.updated, account.window, account.timeouts, account.cwnd_reductions) = (now, 0, 0, 0);
         for control in controls {
             let stats = control.stats();
             account.window += control.sender_view().cwnd;
@@ -113,7 +113,7 @@ mod tests {
         let control = Connection::connect(&TcpConfig { ..profile::linux() }, Seq(0), 1, Time::ZERO).unwrap();
         let tell = |seconds: u64, data_packets| {
             let counts = Counts { data_packets, ..Counts::default() };
-            book.tell(Time::ZERO + Dur::from_secs(seconds), &counts, std::iter::once(&control));
+            book.record(Time::ZERO + Dur::from_secs(seconds), &counts, std::iter::once(&control));
         };
         let packet = || MeteredPacket::Datagram { flow: 2, bytes: 100, payload_bytes: 72 };
         tell(1, 10);

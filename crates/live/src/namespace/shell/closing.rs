@@ -69,6 +69,6 @@ fn is_broken_off(signals: &Signals, end_of_path: BorrowedFd<'_>) -> io::Result<b
         Ok(_) | Err(Errno::EINTR) => {}
         Err(error) => return Err(error.into()),
     }
-    let is_told = matches!(signals.next()?, Some(Event::Told(_) | Event::Passing));
+    let is_told = matches!(signals.next()?, Some(Event::Forward(_) | Event::Passing));
     Ok(is_told || ready[1].any() == Some(true))
 }

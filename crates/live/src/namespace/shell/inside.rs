@@ -140,11 +140,11 @@ fn obey(order: &Order, signals: &Signals) -> anyhow::Result<u8> {
         Err(error) => return Ok(refusal(&order.program, &error)),
     };
     loop {
-        if let Some(status) = bury(child)? {
+        if let Some(status) = reap(child)? {
             return Ok(status);
         }
         poll(&mut [PollFd::new(signals.as_fd(), PollFlags::POLLIN)], PollTimeout::NONE)?;
-        if let Some(Event::Told(signal)) = signals.next()? {
+        if let Some(Event::Forward(signal)) = signals.next()? {
             tell(child, signal);
         }
     }
@@ -152,7 +152,7 @@ fn obey(order: &Order, signals: &Signals) -> anyhow::Result<u8> {
 
 /// Reaps all processes that have died, which includes orphans: they become this process's children. Returns the
 /// command's status.
-fn bury(command: Pid) -> nix::Result<Option<u8>> {
+fn reap(command: Pid) -> nix::Result<Option<u8>> {
     let mut answer = None;
     loop {
         match waitpid(None, Some(WaitPidFlag::WNOHANG)) {
