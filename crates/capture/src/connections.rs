@@ -30,7 +30,7 @@ impl Key {
 
 /// Summary of one direction.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Glance {
+pub struct WaySummary {
     pub packets: u64,
     pub payload_bytes: u64,
     pub longest_payload: u32,
@@ -44,7 +44,7 @@ pub struct Glance {
 #[derive(Clone, Copy, Debug)]
 pub struct Connection {
     pub endpoints: Endpoints,
-    pub ways: [Glance; 2],
+    pub ways: [WaySummary; 2],
     /// Positions of its first and last packet in the file: another connection may use the same addresses and ports
     /// before or after it.
     pub first: u64,
@@ -54,7 +54,7 @@ pub struct Connection {
 
 impl Connection {
     fn new(key: &Key, place: u64) -> Connection {
-        let (ways, handshake) = ([Glance::default(); 2], Handshake::default());
+        let (ways, handshake) = ([WaySummary::default(); 2], Handshake::default());
         Connection { endpoints: key.endpoints, ways, first: place, last: place, handshake }
     }
 
