@@ -19,8 +19,5 @@ pub use maps::{FlowRecord, Totals};
 pub use parameters::Parameters;
 pub use programs::{ETHERNET_LEN, Programs, Ran, Verdict};
 
-/// Bytes of kernel memory per flow: its key, its state, and what the kernel keeps beside them.
-pub const FLOW_BYTES: u32 = 256;
-
 /// Flows that may be observed at once before they are understood.
 pub const STRANGERS: u32 = 4096;

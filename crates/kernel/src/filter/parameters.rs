@@ -21,7 +21,7 @@ pub struct Parameters {
     pub data_filter: bool,
     /// Silence after which a flow is forgotten: 1 s to a day.
     pub idle: Dur,
-    /// Flows remembered at once, [`FLOW_BYTES`](super::FLOW_BYTES) each. A further one replaces one that was
+    /// Flows remembered at once, with some 256 bytes of kernel memory each. A further one replaces one that was
     /// silent for long. 16 to 1 048 576; fixed while the filter is attached.
     pub max_flows: u32,
 }
