@@ -127,7 +127,7 @@ const OWN_BUFFER_BYTES: usize = 256 << 10;
 const OWN_KEEPALIVE: Dur = Dur::from_secs(7200);
 
 impl Proxy {
-    /// Sets a proxy up in the network namespace of the calling thread.
+    /// Sets a proxy up in the network namespace of the calling thread. It needs the rights of root (CAP_NET_ADMIN).
     ///
     /// # Errors
     /// The kernel's, with what failed. Nothing is left behind.
@@ -153,16 +153,4 @@ impl Proxy {
         let doors = Doors { listeners, watch: None, circuit: None, device };
         Ok(Proxy { doors, rules: Some(Interception { rules, _steer: steer }) })
     }
-}
-
-/// Sets a proxy up in the network namespace of the calling thread, and serves until it is told to stop. It needs the
-/// rights of root (CAP_NET_ADMIN) and up to six open files per connection: see [`allow_files`].
-///
-/// # Errors
-/// Those of [`Proxy::set_up`] and [`serve`].
-pub fn run(config: &Config, stop: Stop, counters: &Counters) -> io::Result<()> {
-    let Proxy { doors, rules } = Proxy::set_up(config)?;
-    let served = serve(config, doors, stop, counters);
-    drop(rules);
-    served
 }
