@@ -122,7 +122,7 @@ class CongestionControl(Window):
         self.on_loss(loss)
 
     def on_slow_start(self, ack: Ack) -> None:
-        """As `on_ack`, while cwnd is below ssthresh.
+        """Like `on_ack`, while cwnd is below ssthresh.
 
         Without this hook the stack's slow start applies: classic, HyStart or HyStart++, according to the
         scheme's key `slow_start`.

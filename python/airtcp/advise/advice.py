@@ -54,7 +54,7 @@ class Row:
     summary: SchemeSummary
     """Summary over the seeds that it has run."""
     share: Share | None
-    """What share it leaves to a CUBIC flow; None if it did not run beside one."""
+    """The share that it leaves to a CUBIC flow; None if it did not run beside one."""
     needs: Needs
 
 

@@ -49,20 +49,20 @@ def advise(
     jobs: int | None = None,
     watcher: Watcher | None = None,
 ) -> Advice:
-    """What to use on a path: a scenario or its file, a measurement's file or what was fitted to it.
+    """Recommend a scheme for a path: a scenario or its file, a measurement's file, or a fit.
 
-    The list of schemes of the scenario is not looked at.
+    The scenario's list of schemes is ignored.
 
-    `control` says what the asker can change, one or several; empty is everything. `now` is the scheme in use.
-    `traffic` replaces what the measured flows carry. `seeds` is the most that a contender runs; with
-    `keep_duration` runs are never shortened for the sake of speed. `written` is the scenario as it was fitted
-    to a measurement, if the asker has changed it since: what that left open, and the asker has not said, the
-    answer repeats; where the rate is among it, other ones are tried. `controllers` are congestion controls in
-    Python that compete, too.
+    `control` says what the asker can change, one place or several; empty means everything. `now` is the
+    scheme in use. `traffic` replaces what the measured flows carry. `seeds` is the most that a contender
+    runs; with `keep_duration`, runs are never shortened to save time. `written` is the scenario as it was
+    fitted to a measurement, if the asker has changed it since: the answer repeats what the measurement
+    left open and the change has not settled; if that includes the rate, other rates are tried.
+    `controllers` are congestion controls in Python that compete too.
 
-    The same arguments give the same answer, whatever the machine and `jobs`. On KeyboardInterrupt the answer
-    has what was finished, and says `interrupted`. Raises ScenarioError if `now` is no scheme,
-    ValueError for a `control` or `traffic` that there is not, and a `now` that brings a queue along.
+    The same arguments give the same answer, whatever the machine and `jobs`. On KeyboardInterrupt the
+    answer contains what was finished, and `interrupted` is set. Raises ScenarioError if `now` is no
+    scheme, and ValueError for an unknown `control` or `traffic` or a `now` that includes a queue.
     """
     controls = controls_of(control)
     if traffic not in (None, *get_args(Traffic)):

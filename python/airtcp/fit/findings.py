@@ -38,7 +38,7 @@ class Finding:
 
     @property
     def text(self) -> str:
-        """It on one line."""
+        """The text on one line."""
         interval = f" ({self.interval})" if self.interval else ""
         return f"{self.quantity}: {self.shown}{interval}. {self.how}"
 
@@ -69,5 +69,5 @@ class Unknown:
 
     @property
     def text(self) -> str:
-        """It on one line."""
+        """The text on one line."""
         return f"{self.quantity}: {self.why} {self.stand_in} {self.remedy}"

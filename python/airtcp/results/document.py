@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class Results(TypedDict):
-    """What a comparison found. Times in seconds, rates in bit/s, unless a name says otherwise."""
+    """The results of a comparison. Times are in seconds, rates in bit/s, unless a name says otherwise."""
 
     format: Literal[1]
     airtcp: str
