@@ -82,7 +82,7 @@ impl Timeline {
         self.ack_bytes(ms, n, echo, &bytes)
     }
 
-    /// The same, of blocks in bytes of the stream.
+    /// Like `ack`, with blocks in bytes of the stream.
     fn ack_bytes(&mut self, ms: f64, n: u32, echo: u64, blocks: &[(u32, u32)]) -> &mut Self {
         let mut sack = SackBlocks::default();
         blocks.iter().for_each(|&(left, right)| sack.push(Seq(1000 + left), Seq(1000 + right)));

@@ -22,7 +22,7 @@ macro_rules! counters {
 counters! {
     /// Sockets that began to use it.
     sockets_opened,
-    /// Of these, sockets that were closed or changed to another controller.
+    /// Those of them that were closed or changed to another controller.
     sockets_closed,
     /// Losses judged corruption.
     losses_corruption,
@@ -36,11 +36,11 @@ counters! {
     timeouts,
     /// Losses, ECN-Echoes and first timeouts after which ssthresh was less than cwnd.
     reductions,
-    /// The same events after which it was not, although Reno would have halved it.
+    /// Such events after which ssthresh was not less, although Reno would have halved the window.
     reductions_avoided,
-    /// Times that Concord gave up its part of a queue, to see whose the queue is.
+    /// Yields of Concord: times that it gave up its part of a queue, to see whose the queue is.
     yields,
-    /// Of these, those that found a rival's.
+    /// Yields that found a rival's queue.
     rivals,
 }
 

@@ -48,7 +48,7 @@ impl Need {
     /// The setting of the calling thread's namespace; `None` if the need is met.
     ///
     /// # Errors
-    /// It cannot be read.
+    /// The sysctl cannot be read.
     pub fn unmet(&self) -> Result<Option<String>, CcError> {
         let path = format!("/proc/sys/{}", self.sysctl.replace('.', "/"));
         let text = fs::read_to_string(&path).map_err(CcError::io(format!("read {path}")))?;

@@ -29,7 +29,7 @@ pub struct Programs<'a> {
 pub enum Verdict {
     Pass,
     Drop,
-    /// It was made an ACK, which goes back.
+    /// The packet was turned into an ACK, which goes back.
     Answer,
 }
 

@@ -75,7 +75,7 @@ pub fn attach(cgroup: &Path, rule: &RtoRule) -> Result<Attached, RtoError> {
 /// Checks that this kernel has TCP_RTO_MAX_MS, which every rule uses.
 ///
 /// # Errors
-/// It does not.
+/// The kernel lacks it.
 pub fn has_rto_max() -> Result<(), RtoError> {
     use nix::sys::socket::{AddressFamily, SockFlag, SockType, setsockopt, socket};
     socket(AddressFamily::Inet, SockType::Stream, SockFlag::SOCK_CLOEXEC, None)

@@ -77,7 +77,7 @@ impl RtoRule {
     /// RTO_MIN that the namespace must have, in whole milliseconds.
     pub(super) fn namespace_floor(&self) -> Option<Dur> {
         match self.timer {
-            // So that RTO_MAX decides, which is never longer.
+            // RTO_MAX, which is never longer, then decides.
             Timer::Factor { .. } => Some(self.max),
             Timer::Floor(floor) if SOCKET_RTO_MIN.contains(&floor) => None,
             Timer::Floor(floor) => Some(floor),

@@ -26,9 +26,9 @@ const MOST: usize = 6;
 enum Layer {
     V4(usize),
     V6(usize),
-    /// Of a tunnel.
+    /// UDP that carries a tunnel.
     Udp(usize),
-    /// With a checksum.
+    /// GRE with a checksum.
     Gre(usize),
 }
 

@@ -134,7 +134,7 @@ impl Relay {
         (end.readable, end.writable) = (true, is_connected);
     }
 
-    /// Does what can be done now.
+    /// Moves data as far as possible now.
     pub fn go_on(&mut self, tools: &mut Tools) -> (Outcome, Handed) {
         let mut handed = [0; 2];
         for end in [CLIENT, SERVER] {

@@ -357,7 +357,7 @@ impl<D: PacketDevice> Stack<D> {
 /// Who a packet belongs to.
 enum Place {
     Ours(FlowKey, TcpPacket),
-    /// It is dropped.
+    /// To nobody: the packet is dropped.
     Nowhere,
     Others,
 }

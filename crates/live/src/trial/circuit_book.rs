@@ -22,7 +22,7 @@ pub struct CircuitAccount {
     pub forwarded_bytes: u64,
     /// Data packets that found no room in the tunnel queue; by flow.
     pub shed: BTreeMap<usize, u64>,
-    /// Of the control TCPs.
+    /// Timeouts of the control TCPs.
     pub timeouts: u64,
     pub cwnd_reductions: u64,
     /// Sum of the control TCPs' windows in bytes of data, integrated over time in nanoseconds.

@@ -38,7 +38,7 @@ pub struct Plan<'a> {
 pub enum Work<'a> {
     /// Serves flows.
     Station { station: &'a Station, flows: Vec<Served<'a>> },
-    /// Is an end of circuits.
+    /// Ends circuits.
     Gateways(Vec<Gateway<'a>>),
 }
 

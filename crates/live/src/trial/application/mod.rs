@@ -54,7 +54,7 @@ pub struct Applications<'a> {
     flows: Vec<Flow>,
     epoll: Epoll,
     timer: TimerFd,
-    /// Of flows with connections. By flow, as are the next two.
+    /// Listeners of flows with connections. Indexed by flow, like the next two.
     listeners: Vec<Option<OwnedFd>>,
     datagrams: Vec<Option<[UdpSocket; 2]>>,
     /// Sender's port of the flow's lasting connection.
@@ -156,7 +156,7 @@ impl<'a> Applications<'a> {
         Ok(())
     }
 
-    /// Does what the sources want by now.
+    /// Does what the sources have asked for until now.
     fn act(&mut self) -> io::Result<()> {
         let now = self.clock.now();
         for flow in 0..self.flows.len() {

@@ -11,13 +11,13 @@ use std::ops::RangeInclusive;
 
 /// How a key is treated.
 enum Rule {
-    /// It is set, whatever its value: the host's own settings do not matter.
+    /// Set, whatever its value: the host's own settings do not matter.
     Set(fn(&TcpConfig, &mut Form)),
     /// Another key's rule covers it.
     Elsewhere,
-    /// It may differ from the kernel in this way, which matters little.
+    /// May differ from the kernel in this way, which matters little.
     Small(&'static str),
-    /// It must have the kernel's value, for this reason.
+    /// Must have the kernel's value, for this reason.
     Fixed(&'static str),
     /// A function decides.
     Judge(fn(&TcpConfig, &mut Form, &mut Draft<'_>)),
