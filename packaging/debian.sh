@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds the Debian packages airtcpd and airtcp. usage: debian.sh AIRTCPD WHEEL OUT
-# airtcp brings the Python packages that it needs, in a folder of its own, for the Python that it is built with.
+# airtcp includes its Python packages, in a folder of its own, for the Python version that builds it.
 set -euo pipefail
 here=$(dirname "$(realpath "$0")")
 airtcpd=$(realpath "$1") wheel=$(realpath "$2") out=$(realpath -m "$3")
@@ -17,7 +17,7 @@ rm -f "$out"/airtcp_*.deb "$out"/airtcpd_*.deb
 "$python" "$here/manual.py" "$work/made"
 gzip -n9 "$work"/made/man*/*
 
-# What both have: man pages, completions, licences.
+# Contents of both: man pages, completions, licences.
 beside() { # PROGRAM SECTION ROOT
     install -d "$3/usr/share/man/man$2" "$3/usr/share/doc/$1"
     install -m 644 "$work/made/man$2"/*.gz "$3/usr/share/man/man$2/"

@@ -1,4 +1,4 @@
-"""Man pages and completions of `airtcp`, read off its own commands. usage: manual.py FOLDER"""
+"""Writes man pages and completions of `airtcp` from its own commands. usage: manual.py FOLDER"""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def main(folder: Path) -> None:
 
 
 def pages_of(command: Any, name: str) -> Iterator[tuple[str, str]]:
-    """The page of a command, and those of its commands: `airtcp-paper`."""
+    """Yields the page of a command, and those of its subcommands: `airtcp-paper`."""
     with command.make_context(name.replace("-", " "), [], parent=None, resilient_parsing=True) as context:
         below = command.list_commands(context) if hasattr(command, "list_commands") else []
         yield name, page(command, context, name, below)
@@ -41,7 +41,7 @@ def pages_of(command: Any, name: str) -> Iterator[tuple[str, str]]:
 
 
 def page(command: Any, context: Any, name: str, below: list[str]) -> str:
-    """In the man macros of roff (man(7))."""
+    """Returns a page in the man macros of roff (man(7))."""
     said = (command.help or command.short_help or "").strip().split("\n\n")
     lines = [
         f'.TH {name.upper()} 1 "" "airtcp {__version__}" "airtcp"',
@@ -66,28 +66,28 @@ def page(command: Any, context: Any, name: str, below: list[str]) -> str:
 
 
 def section(title: str, text: str) -> list[str]:
-    """A heading, and what stands below it."""
+    """A heading and its text."""
     return [f".SH {title}", text]
 
 
 def item(names: str, text: str) -> list[str]:
-    """An option, and what it does."""
+    """An option and its description."""
     return [".TP", f"\\fB{roff(names)}\\fR", roff(" ".join(text.split())) or "\\&"]
 
 
 def examples(epilog: str) -> list[str]:
-    """Without the heading, and without what keeps Click from filling lines."""
+    """Removes the heading, and the marks that keep Click from filling lines."""
     return [line for line in epilog.replace("\b", "").strip().splitlines() if line != "Examples:"]
 
 
 def roff(text: str) -> str:
-    """So that nothing of it is taken for a request."""
+    """Escapes text, so that none of it is taken for a request."""
     escaped = text.replace("\\", "\\e").replace("-", "\\-").replace("\n", " ")
     return f"\\&{escaped}" if escaped.startswith((".", "'")) else escaped
 
 
 def completion(shell: str) -> str:
-    """The script that Click has for a shell."""
+    """Returns Click's completion script for a shell."""
     program = Path(sys.executable).with_name("airtcp")
     told = {**os.environ, COMPLETE: f"source_{shell}"}
     return subprocess.run([program], env=told, capture_output=True, text=True, check=True).stdout

@@ -28,7 +28,7 @@ EPOCH = os.environ.get("SOURCE_DATE_EPOCH", "0")
 
 
 def main(root: Path, name: str, out: Path) -> None:
-    """Writes the layout, and packs it."""
+    """Writes the layout and packs it."""
     with TemporaryDirectory(dir=out.parent) as text:
         layout = Path(text)
         blobs = layout / "blobs/sha256"
@@ -60,7 +60,7 @@ def main(root: Path, name: str, out: Path) -> None:
 
 
 def _layer(root: Path, blobs: Path) -> tuple[dict[str, Any], str]:
-    """Its description, and the digest of what is in it."""
+    """Returns the layer's description, and the digest of its uncompressed contents."""
     draft, packed = blobs / "layer.tar", blobs / "layer.tar.gz"
     _tar(root, draft)
     with draft.open("rb") as plain:
@@ -84,7 +84,7 @@ def _json(document: dict[str, Any], kind: str, blobs: Path) -> dict[str, Any]:
 
 
 def _tar(folder: Path, out: Path) -> None:
-    """The same files are the same bytes."""
+    """Equal files give equal bytes."""
     order = ["--sort=name", "--numeric-owner", f"--clamp-mtime --mtime=@{EPOCH}", "--format=posix"]
     stable = ["--pax-option=exthdr.name=%d/PaxHeaders/%f,delete=atime,delete=ctime"]
     words = [word for each in order for word in each.split()]

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A clean root of this host's Debian, with packages installed in it. As root. usage: root.sh FOLDER PACKAGE.deb ...
-# What apt then has to say of what the packages need counts: a dependency that is missing fails here.
+# Makes a clean root of this host's Debian and installs packages in it. Needs root. usage: root.sh FOLDER PACKAGE.deb ...
+# apt checks the packages' dependencies: a missing one fails here.
 set -euo pipefail
 folder=$1
 shift

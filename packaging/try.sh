@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Tries an OCI image as a container engine would: its layers in a clean root, in namespaces of its own. As root.
+# Tries an OCI image like a container engine: its layers in a clean root, in namespaces of its own. Needs root.
 # usage: try.sh IMAGE.tar
 set -euo pipefail
 image=$(realpath "$1")
@@ -58,7 +58,7 @@ rest=$(find / -xdev -name '*airtcp*' -not -path '/tmp/*' -not -path '/proc/*' -n
     -not -path '/run/*')
 [ -z "$rest" ] || { echo "left by the packages: $rest"; exit 1; }
 END
-# As in a container, / is a place where something is mounted.
+# As in a container, / must be a mount point.
 unshare --net --mount --pid --fork --propagation private sh -c \
     'mount --bind "$1" "$1" && exec chroot "$1" bash /tmp/try.sh' sh "$work/root"
 echo "the packages work in a clean root, and leave nothing when they are purged"

@@ -1,6 +1,6 @@
--- What the two ends of a TCP circuit say to each other (docs/circuit-wire.md), for Wireshark and tshark:
+-- Dissector of a TCP circuit's control protocol (docs/circuit-wire.md), for Wireshark and tshark:
 --   tshark -r capture.pcapng -X lua_script:airtcp-circuit.lua -Y aircircuit
--- Receivers have UDP ports 4007 to 4038.
+-- Receivers use UDP ports 4007 to 4038.
 
 local circuit = Proto("aircircuit", "airtcp circuit")
 local KINDS = {
