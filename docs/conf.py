@@ -1,4 +1,4 @@
-"""The documentation site: `make docs`. All warnings are errors there, broken references first."""
+"""The documentation site: `make docs`. All warnings are errors, especially broken references."""
 
 import sys
 from pathlib import Path
@@ -23,8 +23,7 @@ extensions = [
 ]
 exclude_patterns = ["_build", "_ext"]
 nitpicky = True
-# Types of other libraries, whose documentation is not at hand where this is built, type variables, and
-# names of unions.
+# Types of other libraries, whose documentation is unavailable to the build; type variables; names of unions.
 nitpick_ignore_regex = [
     ("py:.*", r"(np|npt|numpy|polars|matplotlib|concurrent|collections|typing|pathlib|os)\..*"),
     ("py:.*", r"airtcp\..*\.T|(.*\.)?Columns|Figure|Axes|Path|PathLike|Format|ScenarioLike|Control|Traffic"),
@@ -44,7 +43,7 @@ toc_object_entries_show_parents = "hide"
 html_theme = "furo"
 html_title = f"airtcp {version}"
 html_static_path: list[str] = []
-# Beside the first page, which links to it. Not where it was not built.
+# Placed beside the first page, which links to it, if it was built.
 html_extra_path = [str(airtcp.play.PAGE)] if airtcp.play.PAGE.is_file() else []
 if html_extra_path:
     tags.add("playground")  # type: ignore[name-defined]  # noqa: F821 Sphinx has it here

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Proves that the lints which keep clocks, ambient randomness and hash order out of the machines do bite:
-# a crate that uses every name banned in clippy.toml must be refused once for each of them.
+# Proves that the lints against clocks, ambient randomness and hash order in the machines work:
+# a crate that uses every name banned in clippy.toml must be rejected once for each of them.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 work=$(mktemp -d)

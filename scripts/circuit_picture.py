@@ -33,7 +33,8 @@ LEFT, RIGHT = 128, 740
 METER_STEPS = 60
 METER_S = 0.15
 DEATHS = (0.35, 0.5, 0.65, 0.8)
-"""Where on the link a packet may die, as shares of it. The simulator knows that it dies, not where."""
+"""Positions on the link where a packet may be lost, as shares of it. The simulator knows the loss, not its
+position."""
 
 STYLE = """
 :root{--ink:#1f2328;--soft:#59636e;--air:#eef3f8;--edge:#c8d1da;--data:#0072b2;--header:#b35c00;
@@ -53,7 +54,7 @@ transform-box:fill-box;transform-origin:center}
 
 @dataclass(frozen=True)
 class Packet:
-    """One packet as the capture at the link's near node has it. `leaves_s`: its first bit enters the air."""
+    """One packet as captured at the link's near end. `leaves_s`: its first bit is sent."""
 
     kind: str
     leaves_s: float
@@ -89,7 +90,7 @@ def main() -> None:
 
 
 def lane(scheme: str) -> Lane:
-    """Runs the scheme twice, with the same seed: once for each capture."""
+    """Runs the scheme twice with the same seed, once for each capture."""
     air = {"name": "air", "rate": f"{RATE_BPS:.0f}bit/s", "delay": f"{DELAY_S}s", "loss": {"ber": BER}}
     host = {"name": "host", "rate": "1Gbit/s", "delay": "0ms"}
     scenario = airtcp.Scenario.build(schemes=[scheme], link=[air, host], duration="60s", warmup="5s")
@@ -105,7 +106,7 @@ def lane(scheme: str) -> Lane:
 
 
 def frames(capture: bytes) -> Iterator[Frame]:
-    """The packets of a pcapng file: enhanced packet blocks with nanoseconds and a direction."""
+    """Yields the packets of a pcapng file: enhanced packet blocks with nanoseconds and a direction."""
     at = 0
     while at < len(capture):
         kind, size = struct.unpack_from("<II", capture, at)
@@ -120,7 +121,7 @@ def frames(capture: bytes) -> Iterator[Frame]:
 
 
 def fates(before: Sequence[Frame], behind: Sequence[Frame]) -> Iterator[Packet]:
-    """What became of each packet: one that is missing behind the link was lost on it."""
+    """Yields the fate of each packet: one missing behind the link was lost on it."""
     arrived = iter([frame for frame in behind if frame.is_forward])
     due = next(arrived, None)
     free_s = 0.0
@@ -141,7 +142,8 @@ def fates(before: Sequence[Frame], behind: Sequence[Frame]) -> Iterator[Packet]:
 
 
 def window(reno: Lane) -> float:
-    """The beginning of the stretch in which Reno halves its window most often, as late in it as it can be."""
+    """Returns the start of the interval in which Reno halves its window most often, as late in it as
+    possible."""
 
     def halvings(start_s: float) -> int:
         return sum(start_s + 0.1 <= at < start_s + WINDOW_S - 0.1 for at in reno.reductions_s)
@@ -176,7 +178,7 @@ def svg(lanes: Sequence[Lane], start_s: float) -> str:
 
 
 def motions() -> str:
-    """One motion for each kind of packet and each place of death; packets differ in when theirs begins."""
+    """Returns one motion for each kind of packet and place of loss; packets differ in its start."""
     rules = []
     for kind, bits, colour in (("d", 12000, "data"), ("h", 416, "header"), ("a", 416, "ack")):
         flight = 100 * (DELAY_S + bits / RATE_BPS) / WINDOW_S
@@ -235,12 +237,12 @@ def scene(each: Lane, said: tuple[str, str, str], start_s: float) -> str:
 
 
 def begins(motion: str, after_s: float) -> str:
-    """A delay below zero, so that what is in the air as the loop ends goes on as it begins."""
+    """Returns a negative delay, so that packets in flight at the end of the loop continue at its start."""
     return f"animation-name:{motion};animation-delay:{SLOWER * after_s - LOOP_S:.2f}s"
 
 
 def meter(each: Lane, start_s: float) -> str:
-    """The share of the link's rate that has arrived in the last moments, as a bar that moves."""
+    """Draws the share of the link's rate that has arrived recently, as a moving bar."""
     steps = []
     for step in range(METER_STEPS + 1):
         now_s = start_s + WINDOW_S * (step % METER_STEPS) / METER_STEPS

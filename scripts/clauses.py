@@ -31,13 +31,13 @@ _BROKEN = re.compile(
     r"|\bRFC \d+ §[0-9.]+(?: to |–|-)\d"
     r"|\bRFC(?: \d+,?)?\s*$"
 )
-"""What is meant as a citation, and is none. At the end of a line, the rest may stand on the next one."""
+"""Intended as a citation, but malformed. At the end of a line, the rest may be on the next one."""
 _CONTINUED = re.compile(r"^\s*(?://[/!]?|\*|#)?\s*(?:§|appendix |\(\d|\d)")
 
 
 @dataclass(frozen=True)
 class Clause:
-    """One citation; `section` is empty where the whole document is cited."""
+    """One citation; `section` is empty if the whole document is cited."""
 
     rfc: int
     section: str
@@ -53,7 +53,7 @@ class Clause:
 
 
 def clauses_of(text: str, file: str) -> Iterator[Clause]:
-    """What the lines of `text` cite."""
+    """Yields the citations in the lines of `text`."""
     for number, line in enumerate(text.splitlines(), 1):
         for cited in _CITED.finditer(line):
             for section in _EACH.findall(cited["sections"]) or [""]:
@@ -61,7 +61,7 @@ def clauses_of(text: str, file: str) -> Iterator[Clause]:
 
 
 def broken(text: str, file: str) -> Iterator[str]:
-    """Citations that cannot be read, each with its place."""
+    """Yields malformed citations, each with its place."""
     lines = text.splitlines()
     for number, (line, after) in enumerate(zip(lines, [*lines[1:], ""], strict=True), 1):
         if (found := _BROKEN.search(line)) and (found.end() < len(line) or _CONTINUED.match(after)):
@@ -69,21 +69,21 @@ def broken(text: str, file: str) -> Iterator[str]:
 
 
 def sources() -> Iterator[tuple[str, str]]:
-    """Names, from the root of the project, and texts."""
+    """Yields names, from the root of the project, and texts."""
     for path in sorted(CRATES.rglob("*")):
         if path.suffix in ENDINGS and "target" not in path.parts:
             yield path.relative_to(ROOT).as_posix(), path.read_text(encoding="utf-8")
 
 
 def cited() -> list[Clause]:
-    """All of them, in order."""
+    """Returns all citations in order."""
     return sorted(
         (each for file, text in sources() for each in clauses_of(text, file)), key=lambda c: c.order
     )
 
 
 def by_clause(clauses: list[Clause]) -> Iterator[tuple[int, list[tuple[str, list[str]]]]]:
-    """For each RFC its sections, each with the places that cite it."""
+    """Yields each RFC's sections, each with the places that cite it."""
     for rfc, of_rfc in groupby(clauses, key=lambda clause: clause.rfc):
         yield (
             rfc,

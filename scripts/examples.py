@@ -1,4 +1,4 @@
-"""Runs the notebooks of examples/ again, and writes what comes out, or compares it with what is there."""
+"""Runs the notebooks of examples/ again, and writes the output or compares it with the stored one."""
 
 from __future__ import annotations
 
@@ -48,7 +48,8 @@ def execute(book: nbformat.NotebookNode) -> None:
 
 
 def told(cell: nbformat.NotebookNode) -> list[str]:
-    """The words and numbers that a cell has put out: no figures, no frames, nothing of a library's taste."""
+    """Returns the words and numbers that a cell printed, without figures, frames and library-dependent
+    text."""
     texts = []
     for output in cell.get("outputs", []):
         data = output.get("data", {})

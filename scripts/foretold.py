@@ -24,7 +24,7 @@ from airtcp.apply import Host
 from airtcp.trial import Iperf3
 
 NOW = "reno"
-"""In a namespace the kernel takes only what the host allows to all, and reno always is."""
+"""A namespace accepts only what the host allows to everyone, which always includes reno."""
 TOLERANCE = 0.15
 NEEDED = 0.9
 TRANSFER_S = 20
@@ -40,14 +40,14 @@ PATHS: dict[str, dict[str, str]] = {
     "bursts": {"rate": "20Mbit/s", "delay": "20ms", "loss": "{ burst = { to_bad = 0.002, to_good = 0.2 } }"},
     "bit errors": {"rate": "10Mbit/s", "delay": "20ms", "loss": "{ ber = 1e-6 }"},
 }
-"""Keys of the link `wireless` of the built-in scenario."""
+"""Keys of the link `wireless` in the built-in scenario."""
 OTHERS = Path("/run/airtcp/test.lock")
-"""What is loaded is the whole kernel's: the tests take the same lock."""
+"""Loaded controls are global to the kernel: the tests take the same lock."""
 AIRTCP = Path(sys.executable).with_name("airtcp")
 
 
 def main() -> None:
-    """The exit status is 1 where fewer than nine of ten are told right."""
+    """The exit status is 1 if fewer than nine of ten forecasts are right."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -73,7 +73,7 @@ def main() -> None:
 
 
 def one_path(name: str, repeats: int, for_: str | None) -> dict[str, Any]:
-    """What was foretold on a path, and what came of it. `for_`: it is measured for so long first."""
+    """Returns the forecast for a path, and the result. `for_`: the path is measured for this long first."""
     with TemporaryDirectory() as text:
         folder = Path(text)
         path = [word for key, value in PATHS[name].items() for word in ("--set", f"wireless.{key}={value}")]
@@ -99,7 +99,7 @@ def one_path(name: str, repeats: int, for_: str | None) -> dict[str, Any]:
 
 
 def measured(path: list[str], for_: str, folder: Path) -> list[str]:
-    """The logs of a measurement behind the path."""
+    """Returns the logs of a measurement behind the path."""
     logs = folder / "logs"
     measure = f'{AIRTCP} measure "$AIRTCP_LINK_FAR" --for {for_} --iperf3 5201 --no-advise --out {logs}'
     behind(path, ["sh", "-c", measure], folder)
@@ -107,7 +107,7 @@ def measured(path: list[str], for_: str, folder: Path) -> list[str]:
 
 
 def behind(path: list[str], command: list[str], folder: Path) -> str:
-    """What a command prints that runs behind the path, with a server of iperf3 and one of ours beyond it."""
+    """Returns the output of a command behind the path, with servers of iperf3 and ours beyond it."""
     airtcpd = os.environ.get("AIRTCPD") or str(Path(sys.executable).with_name("airtcpd"))
     script = (
         'ip link set lo up; iperf3 -s -D -I "$0"; "$1" measure --serve --listen 0.0.0.0 >/dev/null & '
@@ -120,7 +120,7 @@ def behind(path: list[str], command: list[str], folder: Path) -> str:
 
 
 def inside(advice: Path, repeats: int) -> dict[str, Any]:
-    """Behind the path: before, apply, after, undo."""
+    """Behind the path: measures, applies, measures again, undoes."""
     Path("/proc/sys/net/ipv4/tcp_congestion_control").write_text(NOW)
     before = [goodput_bps() for _ in range(repeats)]
     OTHERS.parent.mkdir(exist_ok=True)
@@ -135,12 +135,12 @@ def inside(advice: Path, repeats: int) -> dict[str, Any]:
 
 
 def goodput_bps() -> float:
-    """Of one transfer, as the server has it."""
+    """Returns the goodput of one transfer, as the server reports it."""
     return Iperf3(os.environ["AIRTCP_LINK_FAR"], 5201, TRANSFER_S).measure(None, Host())
 
 
 def run(*command: str | Path, **environment: str) -> str:
-    """What it prints. Ends this script where it fails."""
+    """Returns the output. Ends this script on failure."""
     words = [str(word) for word in command]
     done = subprocess.run(
         words, capture_output=True, text=True, check=False, env={**os.environ, **environment}
@@ -151,7 +151,7 @@ def run(*command: str | Path, **environment: str) -> str:
 
 
 def line(found: dict[str, Any]) -> str:
-    """One path, for people."""
+    """Formats one path."""
     before, after = (fmean(found[key]) / 1e6 for key in ("before_bps", "after_bps"))
     word = "right" if found["right"] else "WRONG"
     return (

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs Debian packages for commands and files that are missing.
 # usage: install-tools.sh COMMAND=PACKAGE /FILE=PACKAGE ...
-# Where it cannot (not root, no apt-get, no network), it says what is then left out, and succeeds.
+# If it cannot (not root, no apt-get, no network), it says what will be skipped, and succeeds.
 set -euo pipefail
 
 missing=()

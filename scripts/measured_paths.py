@@ -37,27 +37,27 @@ TOKEN = "of-the-measured-paths"
 PORT, IPERF3_PORT = 7118, 5318
 COUNTERS = "counters.json"
 BY_CHANCE = 0.01
-"""So many intervals miss the truth in one run of a hundred, at least."""
+"""Probability that this many intervals, or more, miss the truth by chance."""
 SMALL_BYTES, FULL_BYTES = SMALL_PAYLOAD + 28, 1500
 
 
 @dataclass(frozen=True)
 class Way:
-    """One direction, as it is."""
+    """The true properties of one direction."""
 
     rate_mbps: float
     delay_ms: float
     jitter_ms: float = 0.0
-    """In the mean."""
+    """Mean jitter."""
     packet: float = 0.0
     ber: float = 0.0
     burst: tuple[float, float] | None = None
-    """To the bad state and back to the good one, a packet; all is lost in the bad one."""
+    """Probabilities per packet of entering and of leaving the bad state, in which all packets are lost."""
     queue: int = 60
 
     @property
     def loss(self) -> float:
-        """Of probes, half of them small."""
+        """The loss of probes, half of which are small."""
         sizes = (SMALL_BYTES, FULL_BYTES)
         bits = sum(1 - (1 - self.ber) ** (8 * size) for size in sizes) / 2
         bursts = self.burst[0] / sum(self.burst) if self.burst else 0.0
@@ -96,16 +96,16 @@ PATHS: dict[str, tuple[Way, Way]] = {
 
 @dataclass
 class Verdict:
-    """Of one quantity of one path."""
+    """The verdict on one quantity of one path."""
 
     quantity: str
     true: str
     found: str
     holds: bool
     is_interval: bool = False
-    """It has an interval of 95 %."""
+    """Whether it has an interval of 95 %."""
     may_be_chance: bool = False
-    """It does not hold, but its interval of 99.9 % does."""
+    """It fails, but its interval of 99.9 % holds."""
 
     @property
     def mark(self) -> str:
@@ -141,7 +141,7 @@ def main() -> None:
 
 @contextmanager
 def servers() -> Iterator[None]:
-    """Ours and iperf3's, on this host, which is beyond the path."""
+    """Starts our server and iperf3's on this host, which is beyond the path."""
     serve = [sys.executable, "-m", "airtcp", "measure", "--serve", "--listen", "0.0.0.0", "--port", str(PORT)]
     environment = {**os.environ, "AIRTCP_TOKEN": TOKEN}
     commands = [serve, ["iperf3", "--server", "--port", str(IPERF3_PORT)]]
@@ -180,7 +180,7 @@ def measured(name: str, folder: Path, given: argparse.Namespace) -> Fit:
 
 
 def counted(folder: Path) -> str:
-    """A line for each direction: what the emulator did to its packets."""
+    """Returns a line per direction: what the emulator did to its packets."""
     ways = json.loads((folder / COUNTERS).read_text())["ways"]
     shares = (
         f"    emulated {way['name']}: {way['lost_corruption']} of {way['entered_packets']} lost by chance "
@@ -191,7 +191,7 @@ def counted(folder: Path) -> str:
 
 
 def judge(fitted: Fit, there: Way, back: Way) -> list[Verdict]:
-    """What was found beside what is."""
+    """Compares the findings with the truth."""
     found = []
     evidence, estimates = fitted._evidence, fitted._estimates
     for way, name, is_ in (("forward", "there", there), ("reverse", "back", back)):
@@ -230,7 +230,7 @@ def judge(fitted: Fit, there: Way, back: Way) -> list[Verdict]:
 
 
 def _of_loss(name: str, true: float, share: Value, shown: str) -> Verdict:
-    """Where nothing is lost there is no chance."""
+    """Without any loss there is no chance."""
     wider = norm.ppf(0.9995) / Z
     low, high = share.low or 0.0, share.high or 0.0
     near = share.best - wider * (share.best - low) <= true <= share.best + wider * (high - share.best)

@@ -1,4 +1,4 @@
-"""Takes plotly.js out of its package, for the wheel: reports need that script alone, of 64 MB."""
+"""Extracts plotly.js from its package of 64 MB for the wheel: reports need only that script."""
 
 from __future__ import annotations
 

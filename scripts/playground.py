@@ -22,7 +22,7 @@ DATA = "palette-data.js"
 
 def text_of(name: str) -> str:
     if name == DATA:
-        # On its own: the package would want the engine built.
+        # Loaded by itself, because the package needs the engine.
         palette = runpy.run_path(str(ROOT / "python/airtcp/showing/palette.py"))
         found = {name.lower(): palette[name] for name in ("LIGHT", "DARK", "OWN", "DASHES")}
         return f"export const PALETTE = {json.dumps(found)};\n"
@@ -30,7 +30,8 @@ def text_of(name: str) -> str:
 
 
 def bundle(name: str, seen: set[str] | None = None) -> str:
-    """The module after all that it imports, each once, as a function that answers what it exports."""
+    """Returns the module and everything that it imports, each once, as a function that returns its
+    exports."""
     seen = set() if seen is None else seen
     if name in seen:
         return ""

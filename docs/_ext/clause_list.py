@@ -17,7 +17,7 @@ What the code and its tests cite, and where: `scripts/clauses.py` prints the sam
 
 
 def clauses_page() -> str:
-    """A table for each RFC."""
+    """Returns a table for each RFC."""
     return "\n".join([HEAD, *(_of_rfc(rfc, sections) for rfc, sections in by_clause(cited()))])
 
 

@@ -1,4 +1,4 @@
-"""The command-line reference, from the commands themselves."""
+"""The command-line reference, generated from the commands."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Every command answers `--help`. Exit status: 0 done, 1 it did not come out, 2 ba
 
 
 def command_line_page() -> str:
-    """Every command, group by group, as `--help` shows it."""
+    """Returns every command, group by group, as `--help` shows it."""
     root = typer.main.get_command(app)
     commands = {name: load(name) for name in root.commands}
     return "\n".join([HEAD, *_sections(commands, "airtcp")])

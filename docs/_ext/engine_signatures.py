@@ -1,4 +1,4 @@
-"""Sphinx extension: signatures of what is native, from the stub, which has the types."""
+"""Sphinx extension: signatures of native objects, from the stub, which has the types."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
         if getattr(obj, "__module__", None) == "airtcp._engine" or _is_builtin(obj):
             return signatures.get(name.removeprefix("airtcp.").removeprefix("_engine."))
         _, given, answer = rest
-        # A default that is a function of no name says nothing.
+        # A default that is an anonymous function means nothing to the reader.
         return (given.replace("<function <lambda>>", "..."), answer) if "<lambda>" in (given or "") else None
 
     app.connect("autodoc-process-signature", signature)
@@ -32,7 +32,7 @@ def _is_builtin(obj: object) -> bool:
 
 
 def _signatures(body: list[ast.stmt], owner: str) -> list[tuple[str, tuple[str, str]]]:
-    """By qualified name: the arguments without `self`, and what comes back."""
+    """Returns by qualified name: the arguments without `self`, and the return type."""
     found = []
     for node in body:
         if isinstance(node, ast.ClassDef):

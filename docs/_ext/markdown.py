@@ -1,4 +1,4 @@
-"""A few words of Markdown."""
+"""Helpers to write Markdown."""
 
 from __future__ import annotations
 
@@ -20,6 +20,6 @@ def code(text: str) -> str:
 
 
 def paragraph(text: str) -> str:
-    """Text of the program: `*`, `_` and `<` mean themselves; what stands in backquotes stays as it is."""
+    """Escapes the program's text: `*`, `_` and `<` are literal; text in backquotes is unchanged."""
     parts = re.split(r"(`[^`]*`)", text)
     return "".join(part if part.startswith("`") else re.sub(r"([*_<>\[\]])", r"\\\1", part) for part in parts)

@@ -1,4 +1,4 @@
-"""The notebooks of examples/ as pages, with the results that they hold: nothing runs."""
+"""The notebooks of examples/ as pages, with their stored results: nothing is run."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
 def notebook_page(number: int) -> str:
-    """The notebook whose name begins with `number`, as Markdown."""
+    """Returns the notebook whose name begins with `number`, as Markdown."""
     path = next(EXAMPLES.glob(f"{number}-*.ipynb"))
     cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
     note = f"From `examples/{path.name}`, as it ran last; `make examples` runs it again.\n"
@@ -27,7 +27,7 @@ def _cell(cell: dict[str, Any]) -> str:
 
 
 def _output(output: dict[str, Any]) -> str:
-    """The richest form that a page can show."""
+    """Returns the richest form that a page can show."""
     data = output.get("data", {})
     if "image/png" in data:
         image = "".join(data["image/png"]).replace("\n", "")

@@ -1,4 +1,4 @@
-"""Sphinx extension: "paper 000" says whose it is, and leads to the page that explains it."""
+"""Sphinx extension: links "paper 000" to the page that explains it, and names its authors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sphinx extension: the reference pages that are read off the program itself."""
+"""Sphinx extension: the reference pages generated from the program."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
 
 
 def write_pages(app: Sphinx) -> None:
-    """Leaves a page alone whose content is what it was: Sphinx reads it again only if it is newer."""
+    """Leaves unchanged pages alone: Sphinx rereads only newer ones."""
     folder = Path(app.srcdir) / "reference" / "generated"
     folder.mkdir(exist_ok=True)
     for name, page in PAGES.items():

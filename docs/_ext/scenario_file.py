@@ -19,7 +19,7 @@ QUANTITIES = ["Bytes", "Duration", "Positive", "Probability", "Rate"]
 
 
 def scenario_file_page() -> str:
-    """Every table with its keys, every word that a key may be, every unit."""
+    """Returns every table with its keys, every word that a key may be, every unit."""
     schema = json.loads(airtcp.schema())
     tables = [_section("The file", schema)]
     tables += [_section(name, schema["$defs"][name]) for name in _in_order_met(schema)]

@@ -22,7 +22,7 @@ and a scheme may change single keys of it.
 
 
 def schemes_page() -> str:
-    """Every scheme by its part, with parameters and keys; then the keys of the stack."""
+    """Returns every scheme by its part, with parameters and keys; then the keys of the stack."""
     schemes = airtcp.schemes()
     parts = dict.fromkeys(scheme["part"] for scheme in schemes)
     sections = [
@@ -35,7 +35,7 @@ def schemes_page() -> str:
 
 
 def profiles_page() -> str:
-    """Every profile."""
+    """Returns every profile."""
     rows = [(code(profile["name"]), paragraph(profile["summary"])) for profile in airtcp.profiles()]
     return f"{PROFILES}\n{table(['profile', 'what it is'], rows)}"
 

@@ -1,4 +1,4 @@
-"""Sphinx extension: the search finds what one imports from `airtcp`, not what results are made of."""
+"""Sphinx extension: the search finds the public names of `airtcp`, not the internals of results."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sphinx.domains.python import PythonDomain
 import airtcp
 
 HIDDEN = -1
-"""A priority that Sphinx leaves out of the search."""
+"""A priority that Sphinx omits from the search."""
 
 
 class PublicFirst(PythonDomain):
