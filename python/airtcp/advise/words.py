@@ -11,7 +11,7 @@ from airtcp.advise.ranges import elsewhere, percent_lost, ranges, rate_range
 from airtcp.facts.numbers import milliseconds, seconds
 from airtcp.facts.stats import Estimate
 from airtcp.facts.units import rate_scale
-from airtcp.facts.verdict import percent
+from airtcp.facts.verdict import listed, percent
 
 MUCH_DELAY = 1.3
 """RTTs longer by this factor are a cost worth mentioning."""
@@ -70,18 +70,18 @@ def _readings(advice: Advice) -> Iterator[str]:
         return
     first = advice.readings[0]
     if agree(advice.readings):
-        others = _listed([f"if {each.reading}" for each in advice.readings])
+        others = listed([f"if {each.reading}" for each in advice.readings])
         yield f"{first.use} is best or tied under every reading of the measurement: {others}."
         return
     for each in advice.readings:
         now = _reached_text(advice, each.reached_now)
         use = _reached_text(advice, each.reached)
         what = f"keep {each.use} ({use})" if each.keep_now else f"use {each.use} ({use} instead of {now})"
-        tied = f"; statistically tied: {_listed(each.tied)}" if each.tied else ""
+        tied = f"; statistically tied: {listed(each.tied)}" if each.tied else ""
         yield f"If {each.reading}: {what}{tied}."
     always = [name for name in first.as_good if all(name in each.as_good for each in advice.readings)]
     if always:
-        yield f"Best or tied in every case: {_listed(always)}."
+        yield f"Best or tied in every case: {listed(always)}."
     yield f"The rest of this answer assumes that {first.reading}."
 
 
@@ -92,14 +92,14 @@ def _what(advice: Advice, found: Recommendation, rows: dict[str, Row]) -> Iterat
     else:
         row = rows[found.use]
         yield (
-            f"Use {found.use} at {_listed([PLACES[place] for place in row.needs.places])}:"
+            f"Use {found.use} at {listed([PLACES[place] for place in row.needs.places])}:"
             f" {reached(advice, row)} instead of {reached(advice, now)},"
             f" {_better(advice, found.gain)} than {advice.now}."
         )
         if advice.gain_between and advice.loss_between:
             yield _as_measured(advice.gain_between, advice.loss_between)
         if found.tied:
-            yield f"Statistically tied with it: {_listed(found.tied)}.{_why_not_first(advice, found)}"
+            yield f"Statistically tied with it: {listed(found.tied)}.{_why_not_first(advice, found)}"
     if found.swifter:
         yield _swifter(advice, found, rows)
     if found.not_deployable:
@@ -122,7 +122,7 @@ def _nothing_better(advice: Advice, found: Recommendation) -> str:
     tried = sum(1 for row in advice.rows if row.name != advice.now)
     margin = f"{100 * advice.margin:g} %"
     text = f"of {tried} others tried, none available is significantly more than {margin} better."
-    return f"{text} Statistically tied with it: {_listed(found.tied)}." if found.tied else text
+    return f"{text} Statistically tied with it: {listed(found.tied)}." if found.tied else text
 
 
 def _better(advice: Advice, gain: Estimate | None) -> str:
@@ -151,7 +151,7 @@ def _swifter(advice: Advice, found: Recommendation, rows: dict[str, Row]) -> str
 
 def _needs(row: Row) -> Iterator[str]:
     needs = row.needs
-    yield f"{_listed([PLACES[place] for place in needs.places]).capitalize()}: {'; '.join(needs.how)}."
+    yield f"{listed([PLACES[place] for place in needs.places]).capitalize()}: {'; '.join(needs.how)}."
     yield f"It is {STAGES[needs.stage]}{', and needs root' if needs.root else ''}; {AIRTCP[needs.airtcp]}."
     yield from (_sentence(text) for text in needs.headers)
     yield from (_sentence(text) for text in needs.encrypted)
@@ -244,7 +244,3 @@ def _ms(row: Row) -> str:
 
 def _sentence(text: str) -> str:
     return f"{text[:1].upper()}{text[1:].rstrip('.')}."
-
-
-def _listed(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -19,9 +19,7 @@ def put_readings(draft: Draft, losses: dict[Direction, LossOf]) -> None:
     """Adds both readings: the assumed one, which is the fit's own, and the other possible one."""
     ways: dict[Direction, str] = {"both": "", "forward": "", "reverse": ".reverse"}
     used = {way: of for way, of in losses.items() if "forward" not in losses or way != "both"}
-    probed = {
-        way: of for way, of in used.items() if _spacing_s(of) > BLIND_S and 0 < of.loss.lost < of.loss.n
-    }
+    probed = {way: of for way, of in used.items() if _is_blind(of)}
     if not probed:
         return
     spacing_s = max(_spacing_s(of) for of in probed.values())

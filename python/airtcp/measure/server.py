@@ -226,7 +226,7 @@ class Server:
         if (
             train <= session.sent_trains
             or not 0 < count <= wire.MOST_IN_A_TRAIN
-            or not least <= length <= 9000
+            or not least <= length <= LONGEST_IN_A_TRAIN
         ):
             return False
         if not session.bucket.take(count * length, at.now_s):

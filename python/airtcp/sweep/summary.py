@@ -17,8 +17,6 @@ from airtcp.sweep.rows import MEASURES
 
 MOST_SEEDS = 100
 """More seeds are not suggested."""
-SeedValues = Mapping[int, float]
-"""A scheme's results at a point, by seed."""
 
 
 @dataclass(frozen=True)

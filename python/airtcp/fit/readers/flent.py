@@ -24,7 +24,6 @@ _PAYLOAD_SHARE = 1448 / 1500
 _USUAL_STEP_S = 0.2
 _USUAL_BYTES = 84.0
 _LONGEST_MS = 1e8
-_FEW = 20
 
 Way = Literal["upload", "download"]
 _WAYS: dict[Way, Direction] = {"upload": "forward", "download": "reverse"}
