@@ -313,7 +313,7 @@ def test_a_measurement_that_can_be_read_in_two_ways_is_answered_for_both(tmp_pat
     advice = airtcp.advise(fitted, control=["sender"], quick=True)
     in_bursts, alone = advice.readings
     assert (in_bursts.stands_in, alone.stands_in) == (True, False)
-    assert alone.reading == "each packet is lost for itself"
+    assert alone.reading == "each packet is lost independently"
     # The order of magnitude is another one.
     assert alone.reached_now.mean < 0.5 * in_bursts.reached_now.mean
     assert "cubic" not in alone.as_good
@@ -323,7 +323,7 @@ def test_a_measurement_that_can_be_read_in_two_ways_is_answered_for_both(tmp_pat
     assert "Rate" in first.text.split("assumed", 1)[1]
     for word in (
         "If losses come in bursts",
-        "If each packet is lost for itself: use ",
+        "If each packet is lost independently: use ",
         "Best or tied in every",
     ):
         assert word in second.text

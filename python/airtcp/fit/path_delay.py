@@ -103,7 +103,7 @@ def _each_way(draft: Draft, evidence: Evidence, ways: dict[Direction, Delay]) ->
         own = _own_time(draft, way, source.what.packet_bytes, delay.base_s.best)
         how = f"The least of {delay.n} packets in {source.name}."
         if delay.variation is not None:
-            how = f"Where a log-normal best meets the delays of {delay.n} packets in {source.name}."
+            how = f"Best log-normal fit to the delays of {delay.n} packets in {source.name}."
         how += _clocks(source.what)
         if own > 0:
             how += (
@@ -223,8 +223,8 @@ def _memory(draft: Draft, varies: Variation, what: str, where: str) -> tuple[lis
         value = found.coefficient
         bounds = f"{number(value.low or 0, 2)} to {number(value.high or 1, 2)}"
         how = (
-            f"Of one with the one {interval} later, by ranks; the log-normal's own is "
-            f"{number(coefficient, 3)}. In between it fades with time."
+            f"Rank correlation of values {interval} apart; that of the log-normal itself is "
+            f"{number(coefficient, 3)}. It decays with time in between."
         )
         return [Finding(f"correlation{where}", number(value.best, 2), bounds, how)], coefficient
     why = (
@@ -234,7 +234,7 @@ def _memory(draft: Draft, varies: Variation, what: str, where: str) -> tuple[lis
         Unknown(
             f"how delay changes within {interval}{where}",
             why,
-            f"It has forgotten all but {percent(coefficient, 2)} after that time.",
+            f"A correlation of {percent(coefficient, 2)} after that time is assumed.",
             "A faster ping (-i 0.2) would show it.",
         )
     )

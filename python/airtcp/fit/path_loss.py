@@ -136,7 +136,7 @@ def _resent(draft: Draft, resent: From[float]) -> None:
         "loss",
         f"at most {percent(share)}",
         "",
-        f"So many packets of {resent.name} were retransmitted, including drops at its own queue.",
+        f"Share of the packets of {resent.name} that were retransmitted, including drops at its own queue.",
     )
     draft.unknown.append(
         Unknown(
@@ -279,7 +279,7 @@ def _unsure_of_size(of: LossOf, sizes: BySize, way: Direction) -> Unknown:
     return Unknown(
         f"how loss grows with length{'' if way == 'both' else f' {there(way)}'}",
         "Too few losses to show it.",
-        f"That {stands_in[0]} stands in, which fits best; that {other[0]} is possible, too.",
+        f"The fit assumes that {stands_in[0]}, which fits best; it is also possible that {other[0]}.",
         "A longer measurement would show it.",
         (Reading(stands_in[0], ()), Reading(other[0], ((key, other[1]),))),
     )

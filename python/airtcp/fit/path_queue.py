@@ -35,7 +35,9 @@ def _room(draft: Draft, found: From[QueueRoom], rate_bps: float) -> None:
         return
     way = found.what.direction
     how = (
-        "Then packets of a train were dropped" if found.what.is_full else "A train of packets filled so much"
+        "Beyond it, packets of a train were dropped"
+        if found.what.is_full
+        else "A packet train filled that much"
     )
     shown = f"{room} packets" if found.what.is_full else f"at least {room} packets"
     _put(draft, way, room, shown, f"{how}, in {found.name}.")

@@ -12,7 +12,7 @@ BLIND_S = 0.25
 """Probes farther apart cannot tell loss bursts from single losses."""
 STEPS = 4
 """Steps of the chain in a burst."""
-ALONE = "each packet is lost for itself"
+ALONE = "each packet is lost independently"
 
 
 def put_readings(draft: Draft, losses: dict[Direction, LossOf]) -> None:
@@ -39,8 +39,8 @@ def put_readings(draft: Draft, losses: dict[Direction, LossOf]) -> None:
         Unknown(
             "whether losses come in bursts",
             f"Probes {seconds(spacing_s)} s apart do not show what happens between two of them.",
-            f"That {stands_in} stands in; that {name} is possible, too.",
-            "Probes 5 to 20 a second tell: `airtcp measure`, or ping -i 0.1.",
+            f"The fit assumes that {stands_in}; it is also possible that {name}.",
+            "Probe 5 to 20 times a second: `airtcp measure`, or ping -i 0.1.",
             (Reading(stands_in, ()), Reading(name, keys)),
         )
     )

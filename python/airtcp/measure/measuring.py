@@ -92,7 +92,7 @@ def plan(wanted: Wanted) -> list[str]:
         if wanted.dense_s > 0:
             most = min(wanted.dense_s * MOST_DENSE * EACH_BYTES, MOST_DENSE_BYTES)
             lines.append(
-                f"{wanted.dense_s:.0f} s of dense probes, at half of the rate that the trains tell: at most "
+                f"{wanted.dense_s:.0f} s of dense probes, at half of the rate that the trains show: at most "
                 f"{_size(most)} in each direction (--dense 0s: none)"
             )
     if wanted.iperf3_port is not None and wanted.load_s > 0:

@@ -147,7 +147,7 @@ def _notes(found: CaptureColumns) -> list[str]:
             f"{found['connections_forgotten']} connections with little data were not followed: too many."
         )
     if found["handshake_rtt_s"] is not None:
-        notes.append(f"The handshake took {found['handshake_rtt_s'] * 1e3:.1f} ms there and back.")
+        notes.append(f"The handshake took {found['handshake_rtt_s'] * 1e3:.1f} ms in both directions.")
     if not way["acks"]:
         notes.append(
             "No acknowledgments were captured: round trips and losses beyond the capture point are unknown."
@@ -182,7 +182,7 @@ def _place_note(way: Way) -> str:
             )
         case "between":
             return f"{place}: losses before and behind it count together."
-    return f"{place}, as no handshake and no timestamps tell: losses before and behind it count together."
+    return f"{place}, for lack of a handshake and timestamps: losses before and behind it count together."
 
 
 READER = Reader(

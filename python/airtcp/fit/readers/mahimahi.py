@@ -101,7 +101,7 @@ def _direction(path: Path) -> tuple[Direction, list[str]]:
         return "reverse", []
     if _DOWN.search(path.name):
         return "forward", []
-    return "forward", ["The name tells no direction (.down, .up): taken as the way of the data."]
+    return "forward", ["The name has no direction (.down, .up): the forward direction is assumed."]
 
 
 READER = Reader(
