@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -10,32 +11,79 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
+from command_server import TIMEOUT_S, Request
 
 from airtcp.facts.records import Flow, Run
 from airtcp.linux.airtcpd import Airtcpd, find
 from airtcp.linux.error import LinuxError
 
+SERVER = Path(__file__).with_name("command_server.py")
+Done = subprocess.CompletedProcess[str]
 COMMAND = [sys.executable, "-m", "airtcp"]
 SHORT = ["--duration", "3s", "--seeds", "2", "--schemes", "reno,cubic"]
 """Options that make a comparison take a moment."""
 
 
+class Commands:
+    """Runs commands one after the other, each in a process of its own; see `command_server`."""
+
+    def __init__(self) -> None:
+        self._server: subprocess.Popen[str] | None = None
+
+    def run(self, directory: Path, arguments: Sequence[str], environment: dict[str, str]) -> Done:
+        told = [directory / f".{name}" for name in ("out", "err")]
+        for path in told:
+            path.touch()
+        request = Request(
+            arguments=[*arguments],
+            directory=str(directory),
+            environment=environment,
+            out=str(told[0]),
+            err=str(told[1]),
+        )
+        code = self._answer(json.dumps(request))
+        out, err = (path.read_text() for path in told)
+        for path in told:
+            path.unlink()
+        return Done([*COMMAND, *arguments], code, out, err)
+
+    def _answer(self, request: str) -> int:
+        if self._server is None:
+            self._server = subprocess.Popen(
+                [sys.executable, SERVER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            )
+        assert self._server.stdin
+        assert self._server.stdout
+        print(request, file=self._server.stdin, flush=True)
+        return int(self._server.stdout.readline())
+
+    def end(self) -> None:
+        if self._server is not None:
+            self._server.communicate()
+
+
 class Cli:
-    """Starts `airtcp` in a directory of its own."""
+    """Runs `airtcp` in a directory of its own."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, commands: Commands) -> None:
         self.directory = directory
+        self._commands = commands
 
-    def __call__(self, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
+    def __call__(self, *arguments: str, **environment: str) -> Done:
+        return self._commands.run(self.directory, arguments, {**os.environ, **environment})
+
+    def started(self, *arguments: str) -> str:
+        """What it says where Python is started for it, as by a user: another hash seed, for one."""
+        done = subprocess.run(
             [*COMMAND, *arguments],
             cwd=self.directory,
-            env={**os.environ, **environment},
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=TIMEOUT_S,
             check=False,
         )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
 
     def ok(self, *arguments: str, **environment: str) -> str:
         done = self(*arguments, **environment)
@@ -63,9 +111,16 @@ def airtcpd() -> Airtcpd:
     return found
 
 
+@pytest.fixture(scope="session")
+def commands() -> Iterator[Commands]:
+    serving = Commands()
+    yield serving
+    serving.end()
+
+
 @pytest.fixture
-def cli(tmp_path: Path) -> Cli:
-    return Cli(tmp_path)
+def cli(tmp_path: Path, commands: Commands) -> Cli:
+    return Cli(tmp_path, commands)
 
 
 def flow(goodput_bps: float, completion_times_s: Sequence[float] = ()) -> Flow:

@@ -20,6 +20,7 @@ FRAMES = ["flows.parquet", "series.parquet", "queues.parquet", "events.parquet"]
 
 def test_version_and_help(cli: Cli) -> None:
     assert cli.ok("--version").startswith("airtcp ")
+    assert cli.started("--version") == cli.ok("--version")
     assert "compare" in cli.ok("--help")
 
 
@@ -98,11 +99,11 @@ def test_results_obey_their_schema_and_repeat_their_command(cli: Cli) -> None:
     assert [row["scheme"] for row in document["schemes"]] == ["reno", "cubic"]
     program, *arguments = document["command"].split()
     assert program == "airtcp"
-    assert json.loads(cli.ok(*arguments, "--json", "-")) == document
+    assert json.loads(cli.started(*arguments, "--json", "-")) == document
 
 
 def test_the_same_bytes_whatever_the_number_of_jobs(cli: Cli) -> None:
-    cli.ok("compare", *SHORT, "--jobs", "1", "--out", "one")
+    cli.started("compare", *SHORT, "--jobs", "1", "--out", "one")
     cli.ok("compare", *SHORT, "--jobs", "2", "--out", "two")
     for path in sorted((cli.directory / "one").iterdir()):
         other = cli.directory / "two" / path.name

@@ -246,8 +246,8 @@ def test_every_experiment_runs_quickly_and_obeys_the_schema(cli: Cli, identifier
 
 
 def test_docs_are_the_same_bytes_each_time(cli: Cli) -> None:
-    for folder in ("one", "two"):
-        cli.ok("paper", IDS[0], "--quick", "--docs", folder, "--jobs", "1" if folder == "one" else "2")
+    cli.started("paper", IDS[0], "--quick", "--docs", "one", "--jobs", "1")
+    cli.ok("paper", IDS[0], "--quick", "--docs", "two", "--jobs", "2")
     written = sorted(path.relative_to(cli.directory / "one") for path in (cli.directory / "one").rglob("*.*"))
     assert {"papers.md", "papers.json"} <= {path.name for path in written}
     for path in written:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from conftest import COMMAND, Cli
+from conftest import COMMAND, Cli, Commands
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -60,9 +60,9 @@ def assert_same(one: Path, other: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def whole(tmp_path_factory: pytest.TempPathFactory, commands: Commands) -> Path:
     """What an uninterrupted sweep on one thread leaves."""
-    cli = Cli(tmp_path_factory.mktemp("whole"))
+    cli = Cli(tmp_path_factory.mktemp("whole"), commands)
     text = cli.ok(*SWEEP, "--jobs", "1", "--out", "d")
     assert f"24 points × 2 schemes × 5 seeds = {RUNS} runs" in text
     assert "bbr has the best goodput" in text

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from conftest import COMMAND, Cli
+from conftest import COMMAND, Cli, Commands
 
 from airtcp.running import executors
 
@@ -81,9 +81,9 @@ def cluster(tmp_path: Path) -> Iterator[Cluster]:
 
 
 @pytest.fixture(scope="module")
-def threads(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def threads(tmp_path_factory: pytest.TempPathFactory, commands: Commands) -> Path:
     """What the sweep leaves without a cluster."""
-    cli = Cli(tmp_path_factory.mktemp("threads"))
+    cli = Cli(tmp_path_factory.mktemp("threads"), commands)
     cli.ok(*SWEEP, "--out", "d")
     return cli.directory / "d"
 
