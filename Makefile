@@ -75,8 +75,9 @@ test-live: field .venv/engine.stamp tools ## the tests on this kernel: namespace
 	cargo test -p airtcp-kernel -p airtcp-live --no-fail-fast
 	$(BIN)/pytest -m live
 
+# A test beside the program turns on the features that `cargo test` has built the libraries with: nothing is built twice.
 field-if-possible: field-tools
-	@if command -v clang >/dev/null; then $(MAKE) --no-print-directory field FIELD_PROFILE=dev FIELD_PACKAGES=--workspace; \
+	@if command -v clang >/dev/null; then $(MAKE) --no-print-directory field FIELD_PROFILE=dev FIELD_PACKAGES="--workspace --test usage"; \
 	    else echo "without clang, the field is left out: airtcp-kernel, airtcp-live"; fi
 
 field-tools:
