@@ -154,7 +154,8 @@ function listen() {
     button.addEventListener("click", () => go(withScene(place + 1)));
     $("scenes").append(button);
   });
-  addEventListener("hashchange", () => go(...fromHash(location.hash)));
+  // The address in the event is the one asked for: `keepAddress` may have replaced the current one since.
+  addEventListener("hashchange", (event) => go(...fromHash(new URL(event.newURL).hash)));
   addEventListener("resize", redraw);
 }
 
