@@ -5,9 +5,6 @@
 
 use std::ops::Range;
 
-/// Bytes of a cache line.
-const LINE: usize = 64;
-
 /// Fetches all of a value into the nearest cache. This affects only speed.
 #[inline]
 pub fn prefetch<T: ?Sized>(value: &T) {
@@ -20,6 +17,8 @@ pub fn prefetch_part<T: ?Sized>(value: &T, part: Range<usize>) {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        /// Bytes of a cache line.
+        const LINE: usize = 64;
         let start = std::ptr::from_ref(value).cast::<i8>();
         for line in part.step_by(LINE) {
             #[allow(unsafe_code, reason = "a prefetch is a hint: it reads nothing and faults on nothing")]
