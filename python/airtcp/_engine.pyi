@@ -432,7 +432,7 @@ class Record:
         """Bytes that each measured flow has received so far, over all its connections; one row per sample."""
 
     def rtt_counts(self) -> Columns:
-        """Histogram of each measured flow's RTTs after the warm-up, with bins 0.4 % wide."""
+        """Histogram of each measured flow's RTTs after the warm-up, within 0.4 %."""
 
 def _restore_scenario(recipe: str, controllers: list[type[CongestionControl]]) -> Scenario:
     """Called by a pickle."""

@@ -59,7 +59,7 @@ impl Record {
         dict_of(py, self.series.deliveries.clone().into_columns())
     }
 
-    /// Histogram of each measured flow's RTTs after the warm-up, with bins 0.4 % wide.
+    /// Histogram of each measured flow's RTTs after the warm-up, within 0.4 %.
     fn rtt_counts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         dict_of(py, self.series.rtts.clone().into_columns())
     }

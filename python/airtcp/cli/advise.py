@@ -125,10 +125,9 @@ def command(
     found = _advise(
         request, controls, now, carried, quick, seeds, duration is not None, jobs, shlex.join(again)
     )
-    document = to_json(found)
     with writing(directory):
-        (directory / "advice.json").write_text(document, encoding="utf-8")
-    write_json(document, json)
+        (directory / "advice.json").write_text(to_json(found), encoding="utf-8")
+    write_json(found, json)
     show(console, found)
     _draw(found, directory)
     if report and found.rows:

@@ -37,7 +37,6 @@ from airtcp.cli.options import (
 )
 from airtcp.facts.scenario import headline
 from airtcp.results.comparison import Comparison
-from airtcp.results.document import to_json
 from airtcp.results.side_by_side import SideBySide
 from airtcp.running.cost import CostError, check_cost, time_text
 from airtcp.showing.pair_table import pair_columns
@@ -119,8 +118,7 @@ def command(
         command = shlex.join(["airtcp", "compare", *request.arguments, *spacing, *_on_argument(on)])
         with writing(directory):
             found.save_data(directory, command)
-        if json:
-            write_json(to_json(found.results(command)), json)
+        write_json(found.results(command), json)
         _print_table(console, found)
     for note in found.notes:
         console.print(note)

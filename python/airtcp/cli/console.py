@@ -26,10 +26,16 @@ def plain_console(*, stderr: bool = False) -> Console:
     return console
 
 
-def write_json(text: str, where: str | None) -> None:
-    """Writes the output of `--json`: to a file, to standard output for `-`, or nowhere."""
+def write_json(value: object, where: str | None) -> None:
+    """Writes `value` as `--json` asks: to a file, to standard output for `-`, or nowhere."""
+    if where is None:
+        return
+    # The records' types take long to load, and most commands write no JSON.
+    from airtcp.results.document import to_json  # noqa: PLC0415
+
+    text = to_json(value)
     if where == "-":
         sys.stdout.write(text)
-    elif where is not None:
+    else:
         with writing(where):
             Path(where).write_text(text, encoding="utf-8")

@@ -14,7 +14,6 @@ from rich.console import Console
 from airtcp.cli.console import plain_console, write_json
 from airtcp.cli.errors import InputError, check_outputs, writing
 from airtcp.cli.options import JsonOption
-from airtcp.results.document import to_json
 
 if TYPE_CHECKING:
     from airtcp.fit import Fit
@@ -95,7 +94,7 @@ def command(
         # Its imports are slow.
         from airtcp.fit.document import fit_document  # noqa: PLC0415
 
-        write_json(to_json(fit_document(fitted)), json)
+        write_json(fit_document(fitted), json)
     console = plain_console(stderr=place is None or json == "-")
     say(fitted, console)
     if figures is not None:

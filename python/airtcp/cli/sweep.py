@@ -34,7 +34,6 @@ from airtcp.cli.options import (
     load,
 )
 from airtcp.facts.scenario import headline
-from airtcp.results.document import to_json
 from airtcp.running.cost import time_text
 from airtcp.running.executors import ExecutorError
 from airtcp.showing.standings import table
@@ -135,8 +134,7 @@ def command(
     found = replace(found, fitted=assumptions(request.scenario))
     repeat = _command(request, vary or [], lhs, sample_seed)
     _write(found, directory, repeat)
-    if json:
-        write_json(to_json(found.document(repeat)), json)
+    write_json(found.document(repeat), json)
     if report:
         with writing(report):
             found.report(report, repeat)

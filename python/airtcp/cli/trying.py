@@ -21,7 +21,6 @@ from airtcp.cli.errors import BAD_INPUT, INTERRUPTED, InputError, check_outputs
 from airtcp.cli.options import JsonOption, load
 from airtcp.facts.scenario import document
 from airtcp.facts.stats import Estimate, estimate
-from airtcp.results.document import to_json
 from airtcp.trial import Command, Iperf3, Transfer, Trial, TrialRow, prepare, try_all
 
 EXAMPLES = """\b
@@ -112,8 +111,7 @@ def command(
     except ApplyError as error:
         raise InputError(str(error)) from error
     show(console, found)
-    if json:
-        write_json(to_json(found), json)
+    write_json(found, json)
     if found.broken_off:
         raise typer.Exit(INTERRUPTED if found.broken_off == "interrupted" else BAD_INPUT)
 

@@ -42,7 +42,7 @@ class Series:
     deliveries: pl.DataFrame
     """A row per measured flow and sample: the bytes received so far, over all its connections."""
     rtts: pl.DataFrame
-    """Histogram of each measured flow's RTTs after the warm-up, with bins 0.4 % wide."""
+    """Histogram of each measured flow's RTTs after the warm-up, within 0.4 %."""
 
 
 def series_of(record: Record, run: Run) -> Series:

@@ -1,6 +1,6 @@
 //! Queues that judge congestion by the moving average of their length (Floyd and Jacobson 1993, §4).
 
-use super::{Build, DropCause, DropTail, Drops, Item, Queue};
+use super::{DropCause, DropTail, Drops, Item, Limit, Queue};
 use crate::choice::Faults;
 use airtcp_wire::{Bytes, Dur, Ecn, Probability, Time};
 
@@ -26,17 +26,15 @@ pub(super) trait Rule: Send {
 /// DropTail with a rule that marks or drops packets before the queue is full.
 #[derive(Clone, Debug)]
 pub(super) struct AveragedQueue<R> {
-    pub rule: R,
+    rule: R,
     pub queue: DropTail,
     pub average: Average,
     marked: u64,
 }
 
 impl<R: Rule> AveragedQueue<R> {
-    /// `weight` and `mean_packet` as in [`check`].
-    pub fn new(rule: R, build: &Build, weight: Probability, mean_packet: Bytes) -> AveragedQueue<R> {
-        let average = Average::new(weight.get(), build.rate.time_for(mean_packet.0));
-        AveragedQueue { rule, queue: DropTail::new(build.limit), average, marked: 0 }
+    pub fn new(rule: R, limit: Limit, average: Average) -> AveragedQueue<R> {
+        AveragedQueue { rule, queue: DropTail::new(limit), average, marked: 0 }
     }
 }
 

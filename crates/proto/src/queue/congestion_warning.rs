@@ -1,7 +1,7 @@
 //! Congestion warning: a DropTail queue that marks every packet while its average length exceeds a threshold (Xu, Tian, Ansari, IEEE JSAC
 //! 22(4), 2004). A sender can then tell whether a loss came with a warning.
 
-use super::average::{self, AveragedQueue, Early, Rule};
+use super::average::{self, Average, AveragedQueue, Early, Rule};
 use super::{Build, DropTail, Item, Keys, Queue};
 use crate::choice::Faults;
 use airtcp_wire::{Bytes, Positive, Probability};
@@ -46,7 +46,8 @@ struct Warning {
 
 fn congestion_warning(config: &Config, build: &Build) -> AveragedQueue<Warning> {
     let warning = Warning { threshold: config.threshold.get() };
-    AveragedQueue::new(warning, build, config.weight, config.mean_packet)
+    let average = Average::new(config.weight.get(), build.rate.time_for(config.mean_packet.0));
+    AveragedQueue::new(warning, build.limit, average)
 }
 
 impl Rule for Warning {

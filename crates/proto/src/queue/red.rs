@@ -1,6 +1,6 @@
 //! Random early detection: Floyd and Jacobson, IEEE/ACM Transactions on Networking 1(4), 1993, with the rules that ns-2 added.
 
-use super::average::{self, AveragedQueue, Early, Rule};
+use super::average::{self, Average, AveragedQueue, Early, Rule};
 use super::{Build, DropTail, Item, Keys, Queue};
 use crate::choice::Faults;
 use crate::rng::Chance;
@@ -64,9 +64,9 @@ impl Keys for Config {
 }
 
 fn red(config: &Config, build: Build) -> AveragedQueue<Red> {
-    let chance = build.chance.clone();
-    let rule = Red { config: *config, chance, below_min: true, count: 0, count_bytes: 0 };
-    AveragedQueue::new(rule, &build, config.weight, config.mean_packet)
+    let average = Average::new(config.weight.get(), build.rate.time_for(config.mean_packet.0));
+    let rule = Red { config: *config, chance: build.chance, below_min: true, count: 0, count_bytes: 0 };
+    AveragedQueue::new(rule, build.limit, average)
 }
 
 #[derive(Clone, Debug)]
