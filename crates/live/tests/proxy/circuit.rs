@@ -57,9 +57,15 @@ impl Gateway {
         assert!(self.process.wait().unwrap().success());
     }
 
+    /// Kills it, and waits until its children have closed their sockets too, so that another one may bind its port.
     pub fn kill(&mut self) {
+        let children = self.children();
         tell(&self.process, Signal::SIGKILL);
         self.process.wait().unwrap();
+        let has_closed = |child: &i32| {
+            fs::read_dir(format!("/proc/{child}/fd")).map_or(true, |mut open| open.next().is_none())
+        };
+        eventually(|| children.iter().all(has_closed), "its children have ended");
     }
 
     pub fn status(&self) -> Option<Value> {
@@ -78,11 +84,15 @@ impl Gateway {
 
     /// The process that touches packets.
     pub fn worker(&self) -> i32 {
+        let is_ours =
+            |child: &i32| fs::read_to_string(format!("/proc/{child}/comm")).unwrap().trim() == "airtcpd";
+        self.children().into_iter().find(is_ours).unwrap()
+    }
+
+    fn children(&self) -> Vec<i32> {
         let children = format!("/proc/{0}/task/{0}/children", self.process.id());
         let children = fs::read_to_string(children).unwrap();
-        let is_ours =
-            |child: &&str| fs::read_to_string(format!("/proc/{child}/comm")).unwrap().trim() == "airtcpd";
-        children.split_whitespace().find(is_ours).unwrap().parse().unwrap()
+        children.split_whitespace().map(|child| child.parse().unwrap()).collect()
     }
 }
 
