@@ -13,6 +13,7 @@ use std::fs;
 use std::io::{IoSliceMut, Read, Write};
 use std::net::{SocketAddr, TcpStream, UdpSocket};
 use std::os::fd::AsRawFd;
+use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
 use std::thread;
 use std::time::Duration;
@@ -57,15 +58,12 @@ impl Gateway {
         assert!(self.process.wait().unwrap().success());
     }
 
-    /// Kills it, and waits until its children have closed their sockets too, so that another one may bind its port.
+    /// Kills it, and waits until its children have ended too, so that another one may bind its port.
     pub fn kill(&mut self) {
         let children = self.children();
         tell(&self.process, Signal::SIGKILL);
         self.process.wait().unwrap();
-        let has_closed = |child: &i32| {
-            fs::read_dir(format!("/proc/{child}/fd")).map_or(true, |mut open| open.next().is_none())
-        };
-        eventually(|| children.iter().all(has_closed), "its children have ended");
+        eventually(|| children.iter().all(has_ended), "its children have ended");
     }
 
     pub fn status(&self) -> Option<Value> {
@@ -94,6 +92,14 @@ impl Gateway {
         let children = fs::read_to_string(children).unwrap();
         children.split_whitespace().map(|child| child.parse().unwrap()).collect()
     }
+}
+
+/// Returns whether all threads of a process have ended, even if nobody has reaped it.
+fn has_ended(process: &i32) -> bool {
+    let Ok(threads) = fs::read_dir(format!("/proc/{process}/task")) else { return true };
+    let is_zombie =
+        |thread: PathBuf| fs::read_to_string(thread.join("stat")).map_or(true, |stat| stat.contains(") Z "));
+    threads.flatten().all(|thread| is_zombie(thread.path()))
 }
 
 impl Drop for Gateway {
