@@ -17,17 +17,12 @@ from typer.core import TyperCommand, TyperGroup
 
 from airtcp._engine import ControllerError, ScenarioError, version
 from airtcp.cli.errors import BAD_INPUT, FAILED, InputError, hinted
+from airtcp.cli.settings import SETTINGS
 from airtcp.cli.streams import prepare_streams
 from airtcp.linux.error import LinuxError
 
 COMPLETE = "_AIRTCP_COMPLETE"
 """Set by a shell that asks for completions or for its completion script."""
-_SETTINGS: dict[str, Any] = {
-    "add_completion": False,
-    "rich_markup_mode": None,
-    "pretty_exceptions_enable": False,
-    "context_settings": {"help_option_names": ["-h", "--help"]},
-}
 
 
 @dataclass(frozen=True)
@@ -75,7 +70,7 @@ def load(name: str) -> Any:
     module = import_module(f"{place.package}.{place.module}")
     if hasattr(module, "app"):
         return typer.main.get_command(module.app)
-    alone = typer.Typer(**_SETTINGS)
+    alone = typer.Typer(**SETTINGS)
     alone.command(name, epilog=getattr(module, place.examples))(getattr(module, place.function))
     return typer.main.get_command(alone)
 
@@ -94,7 +89,7 @@ class Commands(TyperGroup):
         return name, load(name) if name else found, rest
 
 
-app = typer.Typer(name="airtcp", cls=Commands, no_args_is_help=True, **_SETTINGS)
+app = typer.Typer(name="airtcp", cls=Commands, no_args_is_help=True, **SETTINGS)
 
 
 def run_app() -> None:

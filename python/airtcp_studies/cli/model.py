@@ -12,6 +12,7 @@ from rich.table import Table
 from airtcp._engine import rate_in_bps, size_in_bytes, time_in_seconds
 from airtcp.cli.console import plain_console
 from airtcp.cli.errors import InputError
+from airtcp.cli.settings import SETTINGS
 from airtcp.facts.numbers import NONE, decimals, interval
 from airtcp.results.document import to_json
 from airtcp_studies.model.closed_forms import Answer, RedInputs, Value, gain, red_queue, throughput, windows
@@ -40,11 +41,10 @@ Examples:
 """
 
 app = typer.Typer(
-    add_completion=False,
     no_args_is_help=True,
-    rich_markup_mode=None,
     help="Compare the papers' closed forms with short simulator runs.",
     epilog="\b\nExamples:\n  airtcp model window --ber 2e-6 --packet 52B\n  airtcp model red\n",
+    **SETTINGS,
 )
 
 

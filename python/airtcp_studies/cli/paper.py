@@ -10,6 +10,7 @@ import typer
 from typer.core import TyperGroup
 
 from airtcp.cli.options import JobsOption, JsonOption, ReportOption
+from airtcp.cli.settings import SETTINGS
 
 RUN = "run"
 EXAMPLES = """\b
@@ -45,13 +46,12 @@ class _Group(TyperGroup):
 
 
 app = typer.Typer(
-    add_completion=False,
     cls=_Group,
     no_args_is_help=True,
-    rich_markup_mode=None,
     help="Reproduce the papers' measurements: their numbers beside ours.\n\n"
     "`airtcp paper D3` is short for `airtcp paper run D3`.",
     epilog=EXAMPLES,
+    **SETTINGS,
 )
 
 

@@ -1,0 +1,16 @@
+"""Settings of every command and group."""
+
+from __future__ import annotations
+
+from typing import Any
+
+SETTINGS: dict[str, Any] = {
+    "add_completion": False,
+    "rich_markup_mode": None,
+    "pretty_exceptions_enable": False,
+    "context_settings": {
+        "help_option_names": ["-h", "--help"],
+        # If --help is None, Typer loads Pydantic to convert it, which takes as long as all the rest.
+        "default_map": {"help": False},
+    },
+}
