@@ -29,7 +29,7 @@ from airtcp.cli.applying import (
     check_format,
     openwrt_advice,
 )
-from airtcp.cli.console import plain_console, watched, write_json
+from airtcp.cli.console import plain_console, write_json
 from airtcp.cli.controllers import ControllerOption
 from airtcp.cli.errors import INTERRUPTED, InputError, check_outputs, writing
 from airtcp.cli.options import (
@@ -46,6 +46,7 @@ from airtcp.cli.options import (
     load,
 )
 from airtcp.results.document import to_json
+from airtcp.running.progress import watched
 
 EXAMPLES = """\b
 Examples:

@@ -5,13 +5,12 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-
-from rich.console import Console
+from typing import TYPE_CHECKING
 
 from airtcp.cli.errors import writing
-from airtcp.running.progress import progress_bar, watched
 
-__all__ = ["plain_console", "progress_bar", "watched", "write_json"]
+if TYPE_CHECKING:
+    from rich.console import Console
 
 PLAIN_WIDTH = 160
 """Width without a terminal."""
@@ -20,6 +19,8 @@ PLAIN_WIDTH = 160
 def plain_console(*, stderr: bool = False) -> Console:
     """Returns a console with colours and the terminal's width on a terminal, but plain in a pipe or a
     file."""
+    from rich.console import Console  # noqa: PLC0415 a command's help needs none
+
     console = Console(stderr=stderr, highlight=False, emoji=False, markup=False, soft_wrap=False)
     if not console.is_terminal and "COLUMNS" not in os.environ:
         console.width = PLAIN_WIDTH

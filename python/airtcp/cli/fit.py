@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 
 from airtcp.cli.console import plain_console, write_json
 from airtcp.cli.errors import InputError, check_outputs, writing
 from airtcp.cli.options import JsonOption
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from airtcp.fit import Fit
 
 EXAMPLES = """\b
@@ -163,6 +164,8 @@ def _write(fitted: Fit, place: Path, force: bool) -> None:
 @contextmanager
 def _reading() -> Iterator[Callable[[Path], None]]:
     """Shows which file is being read, on a terminal."""
+    from rich.console import Console  # noqa: PLC0415 as in `plain_console`
+
     console = Console(stderr=True)
     if not console.is_terminal:
         yield lambda _path: None

@@ -13,13 +13,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 
 from airtcp._engine import ScenarioError, rate_in_bps, time_in_seconds
 from airtcp.cli.console import plain_console
 from airtcp.cli.errors import INTERRUPTED, InputError, reason, writing
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from airtcp.measure import Measured
 
 EXAMPLES = """\b

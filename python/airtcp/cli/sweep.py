@@ -16,7 +16,7 @@ from rich.console import Console
 
 from airtcp.asking.given import assumptions
 from airtcp.asking.sweep import collect
-from airtcp.cli.console import plain_console, progress_bar, write_json
+from airtcp.cli.console import plain_console, write_json
 from airtcp.cli.controllers import ControllerOption
 from airtcp.cli.errors import INTERRUPTED, InputError, check_outputs, writing
 from airtcp.cli.options import (
@@ -36,6 +36,7 @@ from airtcp.cli.options import (
 from airtcp.facts.scenario import headline
 from airtcp.running.cost import time_text
 from airtcp.running.executors import ExecutorError
+from airtcp.running.progress import progress_bar
 from airtcp.showing.standings import table
 from airtcp.sweep.errors import SweepError
 from airtcp.sweep.grammar import parse_option

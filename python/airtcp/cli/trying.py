@@ -16,11 +16,12 @@ from rich.table import Table
 from airtcp._engine import Scenario
 from airtcp.apply import ApplyError
 from airtcp.cli.applying import check_root, this_host
-from airtcp.cli.console import plain_console, watched, write_json
+from airtcp.cli.console import plain_console, write_json
 from airtcp.cli.errors import BAD_INPUT, INTERRUPTED, InputError, check_outputs
 from airtcp.cli.options import JsonOption, load
 from airtcp.facts.scenario import document
 from airtcp.facts.stats import Estimate, estimate
+from airtcp.running.progress import watched
 from airtcp.trial import Command, Iperf3, Transfer, Trial, TrialRow, prepare, try_all
 
 EXAMPLES = """\b

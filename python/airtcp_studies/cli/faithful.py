@@ -8,10 +8,11 @@ from pathlib import Path
 
 import typer
 
-from airtcp.cli.console import plain_console, watched
+from airtcp.cli.console import plain_console
 from airtcp.cli.errors import FAILED, INTERRUPTED, InputError, check_outputs, writing
 from airtcp.facts.failure import Failure, failure_notes
 from airtcp.linux.error import LinuxError
+from airtcp.running.progress import watched
 from airtcp.showing.figures.style import save_svg, style
 from airtcp_studies.fidelity import findings
 from airtcp_studies.fidelity.anchor import ANCHOR_MBPS, section

@@ -18,9 +18,10 @@ from rich.padding import Padding
 from rich.table import Table
 
 from airtcp._engine import ScenarioError
-from airtcp.cli.console import plain_console, watched, write_json
+from airtcp.cli.console import plain_console, write_json
 from airtcp.cli.errors import INTERRUPTED, InputError, check_outputs, writing
 from airtcp.results.document import to_json
+from airtcp.running.progress import watched
 from airtcp.showing.figures.style import save, save_svg, style
 from airtcp_studies.frame import words
 from airtcp_studies.frame.context import QUICK_SEEDS, Context

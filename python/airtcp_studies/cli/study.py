@@ -12,8 +12,9 @@ from matplotlib.figure import Figure
 from rich.console import Console
 
 from airtcp._engine import ScenarioError
-from airtcp.cli.console import plain_console, watched, write_json
+from airtcp.cli.console import plain_console, write_json
 from airtcp.cli.errors import INTERRUPTED, InputError, check_outputs, writing
+from airtcp.running.progress import watched
 from airtcp.showing.figures.style import style
 from airtcp_studies.cli.reproduce import make_folders, save_figure
 from airtcp_studies.frame.context import QUICK_SEEDS, Context
