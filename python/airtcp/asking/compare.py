@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal, overload
 
 from airtcp._engine import CancelToken, ControllerError, Scenario
 from airtcp.asking.given import ScenarioLike, scenario_of, schemes_of
+from airtcp.asking.on import On
 from airtcp.control import CongestionControl
 from airtcp.facts.failure import Failure
 from airtcp.facts.records import Run
@@ -27,8 +28,6 @@ from airtcp.running.watching import Silent
 
 if TYPE_CHECKING:
     from airtcp.asking.on_linux import Prepared
-
-On = Literal["sim", "linux", "both"]
 
 
 @dataclass(frozen=True)

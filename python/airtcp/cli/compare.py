@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import shlex
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from airtcp._engine import Scenario
-from airtcp.asking.compare import On, compare
-from airtcp.asking.given import assumptions
-from airtcp.asking.on_linux import prepare
+from airtcp.asking.on import On
 from airtcp.cli.console import plain_console, write_json
 from airtcp.cli.controllers import ControllerOption
 from airtcp.cli.errors import FAILED, INTERRUPTED, InputError, check_outputs, writing
@@ -25,7 +21,6 @@ from airtcp.cli.options import (
     PdfOption,
     ProfileOption,
     ReportOption,
-    Request,
     ScenarioArgument,
     SchemesOption,
     SeedsOption,
@@ -36,11 +31,7 @@ from airtcp.cli.options import (
     load,
 )
 from airtcp.facts.scenario import headline
-from airtcp.results.comparison import Comparison
-from airtcp.results.side_by_side import SideBySide
 from airtcp.running.cost import CostError, check_cost, time_text
-from airtcp.showing.pair_table import pair_columns
-from airtcp.showing.table import columns, print_table
 
 EXAMPLES = """\b
 Examples:
@@ -104,14 +95,17 @@ def command(
     )
     if on == "sim":
         _say_cost(request.scenario, jobs)
+
+    from airtcp.cli import comparing  # noqa: PLC0415 it loads Polars
+
     # Reports an unsuitable host before writing anything.
-    announced = [] if on == "sim" else prepare(request.scenario).announcement(jobs or 1)
+    announced = comparing.announced(request.scenario, on, jobs)
     directory = out or _directory(request.scenario, on)
     check_outputs(directory, json, report)
     console = plain_console(stderr=json == "-")
     for line in (headline(request.scenario), *announced):
         console.print(line)
-    found = _compared(request, on, jobs, interval_s(interval))
+    found = comparing.compared(request.scenario, on, jobs, interval_s(interval))
     has_run = found.has_run
     if has_run:
         spacing = [] if interval is None else ["--interval", interval]
@@ -119,7 +113,7 @@ def command(
         with writing(directory):
             found.save_data(directory, command)
         write_json(found.results(command), json)
-        _print_table(console, found)
+        comparing.print_compared(console, found)
     for note in found.notes:
         console.print(note)
     # Figures take longer than the rest. A simulation is quickly repeated, unlike a run on Linux, but a user
@@ -149,25 +143,6 @@ def _say_cost(scenario: Scenario, jobs: int | None) -> None:
         raise InputError(str(error)) from error
     if time_s > WORTH_SAYING_S:
         print(f"Estimated time: about {time_text(time_s)}.", file=sys.stderr, flush=True)
-
-
-def _compared(
-    request: Request, on: On, jobs: int | None, interval_s: float | None
-) -> Comparison | SideBySide:
-    """Runs the comparison; the result includes the assumptions of a scenario fitted to a measurement."""
-    fitted = assumptions(request.scenario)
-    if on == "both":
-        both = compare(request.scenario, on="both", jobs=jobs, interval_s=interval_s, progress=True)
-        return SideBySide(replace(both.sim, fitted=fitted), replace(both.linux, fitted=fitted))
-    found = compare(request.scenario, on=on, jobs=jobs, interval_s=interval_s, progress=True)
-    return replace(found, fitted=fitted)
-
-
-def _print_table(console: Console, found: Comparison | SideBySide) -> None:
-    if isinstance(found, Comparison):
-        print_table(console, found.summaries, columns(found.summaries), found.best, found.failed_schemes)
-    else:
-        print_table(console, found.rows, pair_columns(found.rows))
 
 
 def _directory(scenario: Scenario, on: On) -> Path:

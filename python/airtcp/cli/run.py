@@ -5,12 +5,11 @@ from __future__ import annotations
 import shlex
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from airtcp.asking.given import assumptions
-from airtcp.asking.run import run
 from airtcp.cli.console import plain_console
 from airtcp.cli.controllers import ControllerOption
 from airtcp.cli.errors import InputError, check_outputs, writing
@@ -27,8 +26,9 @@ from airtcp.cli.options import (
     interval_s,
     load,
 )
-from airtcp.facts.series import write_frame
-from airtcp.results.one_run import RunResult
+
+if TYPE_CHECKING:
+    from airtcp.results.one_run import RunResult
 
 SERIES_KINDS = (".parquet", ".csv")
 
@@ -89,6 +89,10 @@ def command(
     spacing_s = interval_s(interval)
     request = load(scenario, changes, controller, duration=duration, profile=profile)
     check_outputs(out, series, report, pcap)
+
+    from airtcp.asking.run import run  # noqa: PLC0415 it loads Polars
+    from airtcp.facts.series import write_frame  # noqa: PLC0415 likewise
+
     # The engine writes only the capture.
     with writing(pcap):
         found = run(

@@ -1,0 +1,42 @@
+"""Does what `airtcp compare` asks for."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from rich.console import Console
+
+from airtcp._engine import Scenario
+from airtcp.asking.compare import compare
+from airtcp.asking.given import assumptions
+from airtcp.asking.on import On
+from airtcp.asking.on_linux import prepare
+from airtcp.results.comparison import Comparison
+from airtcp.results.side_by_side import SideBySide
+from airtcp.showing.pair_table import pair_columns
+from airtcp.showing.table import columns, print_table
+
+
+def announced(scenario: Scenario, on: On, jobs: int | None) -> list[str]:
+    """Says what will run on Linux. Raises LinuxError for an unsuitable host."""
+    return [] if on == "sim" else prepare(scenario).announcement(jobs or 1)
+
+
+def compared(
+    scenario: Scenario, on: On, jobs: int | None, interval_s: float | None
+) -> Comparison | SideBySide:
+    """Runs the comparison; the result includes the assumptions of a scenario fitted to a measurement."""
+    fitted = assumptions(scenario)
+    if on == "both":
+        both = compare(scenario, on="both", jobs=jobs, interval_s=interval_s, progress=True)
+        return SideBySide(replace(both.sim, fitted=fitted), replace(both.linux, fitted=fitted))
+    found = compare(scenario, on=on, jobs=jobs, interval_s=interval_s, progress=True)
+    return replace(found, fitted=fitted)
+
+
+def print_compared(console: Console, found: Comparison | SideBySide) -> None:
+    """Prints the table."""
+    if isinstance(found, Comparison):
+        print_table(console, found.summaries, columns(found.summaries), found.best, found.failed_schemes)
+    else:
+        print_table(console, found.rows, pair_columns(found.rows))
