@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Annotated, TypeVar
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
-from rich import box
-from rich.table import Table
 
 from airtcp._engine import rate_in_bps, size_in_bytes, time_in_seconds
-from airtcp.cli.console import plain_console
 from airtcp.cli.errors import InputError
 from airtcp.cli.settings import SETTINGS
-from airtcp.facts.numbers import NONE, decimals, interval
-from airtcp.results.document import to_json
-from airtcp_studies.model.closed_forms import Answer, RedInputs, Value, gain, red_queue, throughput, windows
+
+if TYPE_CHECKING:
+    from airtcp_studies.model.closed_forms import Answer
 
 WINDOW_EXAMPLES = """\b
 Examples:
@@ -72,7 +69,9 @@ def window_command(
 
     The simulated value is the average cwnd just before each reduction.
     """
-    found = windows(
+    from airtcp_studies.model import closed_forms  # noqa: PLC0415 it loads Polars
+
+    found = closed_forms.windows(
         _ber(ber, per), _probability("--per", per), _size("--packet", packet), seeds if run else 0
     )
     _show(found, json)
@@ -99,7 +98,9 @@ def mat_command(
 
     With --window-packet, as under decoupling, where the loss of short header packets sets the window.
     """
-    found = throughput(
+    from airtcp_studies.model import closed_forms  # noqa: PLC0415 it loads Polars
+
+    found = closed_forms.throughput(
         _ber(ber, per),
         _probability("--per", per),
         _size("--packet", packet),
@@ -136,7 +137,10 @@ def red_command(
         raise InputError("--max-threshold must be above --min-threshold")
     if not (0 < max_probability <= 1 and 0 < weight <= 1):
         raise InputError("--max-probability and --weight must be above 0 and at most 1")
-    given = RedInputs(
+
+    from airtcp_studies.model import closed_forms  # noqa: PLC0415 it loads Polars
+
+    given = closed_forms.RedInputs(
         min_threshold,
         max_threshold,
         max_probability,
@@ -148,7 +152,7 @@ def red_command(
         _probability("--probability", probability),
         seeds if run else 0,
     )
-    _show(red_queue(given), json)
+    _show(closed_forms.red_queue(given), json)
 
 
 @app.command("gain", epilog=GAIN_EXAMPLES)
@@ -166,8 +170,10 @@ def gain_command(
     The simulation compares a TCP that loses packets as rarely as header packets with one that loses them at
     the rate of their full length.
     """
+    from airtcp_studies.model import closed_forms  # noqa: PLC0415 it loads Polars
+
     rate = _probability("--ber", ber) or 0.0
-    found = gain(
+    found = closed_forms.gain(
         rate,
         _size("--mtu", mtu),
         _size("--header-packet", header_packet, least=1),
@@ -225,46 +231,6 @@ def _quantity(parse: Callable[[str], T], option: str, text: str) -> T:
 
 
 def _show(found: Answer, json: bool) -> None:
-    if json:
-        print(to_json(found), end="")
-        return
-    console = plain_console()
-    console.print(", ".join(f"{name} {value}" for name, value in found.inputs.items()))
-    console.print(_values(found.values))
-    console.print("What the papers say:")
-    console.print(_quoted(found))
-    for note in found.notes:
-        console.print(note)
+    from airtcp_studies.cli.answer import show  # noqa: PLC0415 it loads Rich and the records' types
 
-
-def _values(values: Sequence[Value]) -> Table:
-    kinds = list(dict.fromkeys(kind for value in values for kind in value.simulated or {}))
-    result = _table("", "closed form", *kinds, "formula")
-    for value in values:
-        simulated = value.simulated or {}
-        result.add_row(
-            f"{value.name} [{value.unit}]" if value.unit else value.name,
-            _number(value.closed_form),
-            *(interval(simulated[kind]) if kind in simulated else NONE for kind in kinds),
-            value.source,
-        )
-    return result
-
-
-def _quoted(found: Answer) -> Table:
-    result = _table("given", "", "paper", "its formula", "where")
-    for each in found.quoted:
-        result.add_row(each.inputs, each.name, f"{each.paper:g}", _number(each.closed_form), each.remark)
-    return result
-
-
-def _table(*titles: str) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for title in titles:
-        is_text = title in {"", "given", "formula", "where"}
-        table.add_column(title, justify="left" if is_text else "right")
-    return table
-
-
-def _number(value: float) -> str:
-    return f"{value:.3g}" if abs(value) < 1e-3 else f"{value:.{decimals(value)}f}"
+    show(found, json)
