@@ -14,7 +14,7 @@ from rich.padding import Padding
 from airtcp._engine import ScenarioError
 from airtcp.advise import CONTROLS, Advice, Control, Traffic, advise
 from airtcp.advise.table import print_rows
-from airtcp.cli.applying import (
+from airtcp.cli.apply import (
     ApplyOption,
     CgroupOption,
     CircuitOption,
@@ -24,11 +24,9 @@ from airtcp.cli.applying import (
     WiredOption,
     WirelessOption,
     YesOption,
-    apply_advice,
-    check_can_apply,
     check_format,
-    openwrt_advice,
 )
+from airtcp.cli.applying import apply_advice, check_can_apply, openwrt_advice
 from airtcp.cli.console import plain_console, write_json
 from airtcp.cli.controllers import ControllerOption
 from airtcp.cli.errors import INTERRUPTED, InputError, check_outputs, writing

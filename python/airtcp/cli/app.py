@@ -42,9 +42,9 @@ _STUDIES = "airtcp_studies.cli"
 _COMMANDS = {
     "compare": _Command("compare", "Compare schemes on a link."),
     "advise": _Command("advise", "Recommend a scheme for a link."),
-    "apply": _Command("applying", "Apply a scheme to this host."),
+    "apply": _Command("apply", "Apply a scheme to this host."),
     "try": _Command("trying", "Test congestion controls on the real path."),
-    "undo": _Command("applying", "Undo what was applied to this host.", "undo", "UNDO_EXAMPLES"),
+    "undo": _Command("apply", "Undo what was applied to this host.", "undo", "UNDO_EXAMPLES"),
     "measure": _Command("measure", "Measure the path to a host; fit and advise."),
     "fit": _Command("fit", "Fit a scenario to measurements."),
     "run": _Command("run", "Run one scheme once, in detail."),

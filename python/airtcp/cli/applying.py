@@ -1,4 +1,4 @@
-"""`airtcp apply`, `airtcp undo`, and what `airtcp advise --apply` shares with them."""
+"""Does what `airtcp apply`, `airtcp undo` and `airtcp advise --apply` ask for."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 import os
 import sys
 from pathlib import Path
-from typing import Annotated, cast
+from typing import cast
 
 import typer
 from rich.console import Console
@@ -29,136 +29,20 @@ from airtcp.linux.airtcpd import find
 from airtcp.linux.error import LinuxError
 from airtcp.results.document import to_json
 
-EXAMPLES = """\b
-Examples:
-  sudo airtcp apply bbr
-  sudo airtcp apply advice.json --role sender --persistent
-  sudo airtcp apply 'bbr @ fq-codel' --role gateway --wireless wlan0
-  sudo airtcp apply cubic+packet-control --role gateway --wired eth0
-  airtcp apply 'cubic+split:congestion_control=bbr' --format openwrt
-"""
-UNDO_EXAMPLES = """\b
-Examples:
-  sudo airtcp undo
-"""
 
-RoleOption = Annotated[
-    str | None,
-    typer.Option(
-        metavar="WHAT",
-        help="Role of this host on the path: `sender`, `receiver`, `gateway`, or several, comma-separated.  "
-        "[default: the only role in --control, else sender]",
-        show_default=False,
-    ),
-]
-WirelessOption = Annotated[
-    str | None,
-    typer.Option(metavar="IFACE", help="This host's interface to the lossy link.", show_default=False),
-]
-WiredOption = Annotated[
-    str | None,
-    typer.Option(metavar="IFACE", help="This gateway's interface to the fixed hosts.", show_default=False),
-]
-CgroupOption = Annotated[
-    str | None,
-    typer.Option(
-        metavar="PATH", help="For rto-m: the cgroup whose connections use that timer.", show_default=False
-    ),
-]
-CircuitOption = Annotated[
-    str | None,
-    typer.Option(
-        metavar="ARGUMENTS",
-        help="For decoupling: the arguments of `airtcpd circuit` or `airtcpd decouple` for this end.",
-        show_default=False,
-    ),
-]
-PersistentOption = Annotated[
-    bool,
-    typer.Option(
-        "--persistent",
-        help="Persist across reboots: write files under /etc/sysctl.d and /etc/default, and systemd units.",
-    ),
-]
-ApplyOption = Annotated[
-    bool,
-    typer.Option(
-        "--apply",
-        help="Then apply it to this host: show the changes, ask, and check; `airtcp undo` reverts them.",
-    ),
-]
-FormatOption = Annotated[
-    str | None,
-    typer.Option(
-        "--format",
-        metavar="openwrt",
-        help="Only print a setup script for an OpenWrt router: package names and UCI commands.",
-        show_default=False,
-    ),
-]
-YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Apply without asking.")]
-
-
-def command(
-    what: Annotated[
-        str,
-        typer.Argument(
-            metavar="SCHEME|ADVICE",
-            help="Scheme to apply, as `airtcp advise` prints it, or an advice.json file.",
-        ),
-    ],
-    role: RoleOption = None,
-    wireless: WirelessOption = None,
-    wired: WiredOption = None,
-    cgroup: CgroupOption = None,
-    circuit: CircuitOption = None,
-    persistent: PersistentOption = False,
-    yes: YesOption = False,
-    form: FormatOption = None,
-) -> None:
-    """Apply a scheme to this host: show the changes, ask, make them, and check that they took effect.
-
-    Saves the previous state to disk (/var/lib/airtcp) before each change, so that `airtcp undo` can restore
-    it, even if this command was killed half-way. Only one scheme is applied at a time. Needs root.
-    """
-    check_format(form)
-    advice = _advice(Path(what)) if what.endswith(".json") else None
-    chosen = Scheme(str(advice["recommendation"]["use"]) if advice else what)
-    own: Place = "gateway" if form else "sender"
-    wanted = Wanted(
-        chosen.without_queue, chosen.queue, roles(role, own), wireless, wired, cgroup, circuit, persistent
-    )
-    if form:
-        print_openwrt(wanted, None)
-        return
-    console = plain_console()
-    if advice:
-        show_premises(console, advice)
-    apply_here(console, wanted, yes=yes)
-
-
-def undo() -> None:
-    """Undo what was applied to this host, completely or partially, even after a reboot.
-
-    Settings that someone else has changed since are kept and listed. Needs root.
-    """
-    check_root("airtcp undo")
-    console = plain_console()
+def read_advice(file: Path) -> Document:
+    """Reads advice. Raises InputError, also if it recommends nothing."""
     try:
-        with journal() as kept:
-            applied = kept.applied
-            if applied is None:
-                console.print("Nothing is applied to this host.")
-                return
-            console.print(f"Undoing {applied.what}, applied on {applied.time}:")
-            left = undo_steps(this_host(), kept, lambda line: console.print(f"  {line}"))
-    except ApplyError as error:
-        raise InputError(str(error)) from error
-    for line in left:
-        console.print(f"left: {line}")
-    if left:
-        raise typer.Exit(FAILED)
-    console.print("The previous state is restored.")
+        advice: Document = json.loads(file.read_text(encoding="utf-8"))
+        recommendation = advice["recommendation"]
+        has_none = recommendation is None or recommendation["keep_now"]
+    except OSError as error:
+        raise InputError(f"cannot read {file}: {error.strerror}") from error
+    except (ValueError, KeyError, TypeError) as error:
+        raise InputError(f"{file} is not an advice file; `airtcp advise` writes advice.json") from error
+    if has_none:
+        raise InputError(f"{file} recommends no change")
+    return advice
 
 
 def apply_here(console: Console, wanted: Wanted, *, yes: bool) -> None:
@@ -182,10 +66,43 @@ def apply_here(console: Console, wanted: Wanted, *, yes: bool) -> None:
     console.print("Applied and checked. `sudo airtcp undo` reverts it.")
 
 
-def check_format(form: str | None) -> None:
-    """Refuses an unknown output format. Raises InputError."""
-    if form not in (None, "openwrt"):
-        raise InputError(f"--format {form}: only openwrt is supported")
+def undo_here() -> None:
+    """Undoes what was applied, and prints it. Raises InputError."""
+    check_root("airtcp undo")
+    console = plain_console()
+    try:
+        with journal() as kept:
+            applied = kept.applied
+            if applied is None:
+                console.print("Nothing is applied to this host.")
+                return
+            console.print(f"Undoing {applied.what}, applied on {applied.time}:")
+            left = undo_steps(this_host(), kept, lambda line: console.print(f"  {line}"))
+    except ApplyError as error:
+        raise InputError(str(error)) from error
+    for line in left:
+        console.print(f"left: {line}")
+    if left:
+        raise typer.Exit(FAILED)
+    console.print("The previous state is restored.")
+
+
+def wanted_here(
+    use: str,
+    role: str | None,
+    wireless: str | None,
+    wired: str | None,
+    cgroup: str | None,
+    circuit: str | None,
+    *,
+    own: Place,
+    persistent: bool = False,
+) -> Wanted:
+    """Returns what the options ask for; without `role`, this host's place is `own`. Raises InputError."""
+    scheme = Scheme(use)
+    return Wanted(
+        scheme.without_queue, scheme.queue, roles(role, own), wireless, wired, cgroup, circuit, persistent
+    )
 
 
 def print_openwrt(wanted: Wanted, rate_bps: float | None) -> None:
@@ -209,12 +126,8 @@ def openwrt_advice(
     if advised is None or advised.keep_now:
         sys.stdout.write("# Nothing to change.\n")
         return
-    chosen = Scheme(advised.use)
-    rate_bps = lossy_rate_bps(found.scenario)
-    print_openwrt(
-        Wanted(chosen.without_queue, chosen.queue, roles(role, "gateway"), wireless, wired, cgroup, circuit),
-        rate_bps,
-    )
+    wanted = wanted_here(advised.use, role, wireless, wired, cgroup, circuit, own="gateway")
+    print_openwrt(wanted, lossy_rate_bps(found.scenario))
 
 
 def lossy_rate_bps(scenario: Document) -> float | None:
@@ -241,10 +154,7 @@ def apply_advice(
         console.print("Nothing to apply.")
         return
     own: Place = next((place for place in ROLES if found.control == (place,)), "sender")
-    chosen = Scheme(advised.use)
-    wanted = Wanted(
-        chosen.without_queue, chosen.queue, roles(role, own), wireless, wired, cgroup, circuit, persistent
-    )
+    wanted = wanted_here(advised.use, role, wireless, wired, cgroup, circuit, own=own, persistent=persistent)
     show_premises(console, json.loads(to_json(found)))
     in_use = this_host().sysctl(DefaultControl.KEY)
     if "sender" in wanted.role and in_use not in (None, KERNELS.get(Scheme(found.now).names[0], found.now)):
@@ -292,7 +202,7 @@ def check_can_apply() -> None:
         raise InputError(str(error)) from error
 
 
-def roles(given: str | None, default: Place = "sender") -> frozenset[Place]:
+def roles(given: str | None, default: Place) -> frozenset[Place]:
     """Parses the places of this host. Raises InputError."""
     words = [word.strip() for word in (given or default).split(",")]
     for word in words:
@@ -319,18 +229,3 @@ def _agreed() -> bool:
     if not sys.stdin.isatty():
         raise InputError("no terminal to ask for confirmation; use --yes to apply without asking")
     return typer.confirm("Apply these changes?", default=False)
-
-
-def _advice(file: Path) -> Document:
-    """Reads advice. Raises InputError, also if it recommends nothing."""
-    try:
-        advice: Document = json.loads(file.read_text(encoding="utf-8"))
-        recommendation = advice["recommendation"]
-        has_none = recommendation is None or recommendation["keep_now"]
-    except OSError as error:
-        raise InputError(f"cannot read {file}: {error.strerror}") from error
-    except (ValueError, KeyError, TypeError) as error:
-        raise InputError(f"{file} is not an advice file; `airtcp advise` writes advice.json") from error
-    if has_none:
-        raise InputError(f"{file} recommends no change")
-    return advice
