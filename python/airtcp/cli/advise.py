@@ -4,16 +4,10 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Annotated, cast
+from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.padding import Padding
 
-from airtcp._engine import ScenarioError
-from airtcp.advise import CONTROLS, Advice, Control, Traffic, advise
-from airtcp.advise.table import print_rows
 from airtcp.cli.apply import (
     ApplyOption,
     CgroupOption,
@@ -26,10 +20,9 @@ from airtcp.cli.apply import (
     YesOption,
     check_format,
 )
-from airtcp.cli.applying import apply_advice, check_can_apply, openwrt_advice
 from airtcp.cli.console import plain_console, write_json
 from airtcp.cli.controllers import ControllerOption
-from airtcp.cli.errors import INTERRUPTED, InputError, check_outputs, writing
+from airtcp.cli.errors import INTERRUPTED, check_outputs, writing
 from airtcp.cli.options import (
     DurationOption,
     JobsOption,
@@ -43,8 +36,6 @@ from airtcp.cli.options import (
     default_directory,
     load,
 )
-from airtcp.results.document import to_json
-from airtcp.running.progress import watched
 
 EXAMPLES = """\b
 Examples:
@@ -113,94 +104,43 @@ def command(
     answer holds. Takes a minute or two; writes advice.json and figures.
     """
     check_format(form)
+
+    from airtcp.cli import advising, applying  # noqa: PLC0415 they load Polars and NumPy
+
     if apply:
-        check_can_apply()
-    controls, carried = _controls(control), _traffic(traffic)
+        applying.check_can_apply()
+    controls, carried = advising.controls_in(control), advising.traffic_in(traffic)
     request = load(scenario, changes, controller, duration=duration, profile=profile)
     directory = out or default_directory(request.scenario)
     check_outputs(directory, json, report)
     console = plain_console(stderr=json == "-" or form is not None)
     again = _arguments(request, controls, now, carried, quick, seeds)
-    found = _advise(
+    found = advising.advised(
         request, controls, now, carried, quick, seeds, duration is not None, jobs, shlex.join(again)
     )
-    with writing(directory):
-        (directory / "advice.json").write_text(to_json(found), encoding="utf-8")
+    advising.save(found, directory)
     write_json(found, json)
-    show(console, found)
-    _draw(found, directory)
+    advising.show(console, found)
+    advising.draw(found, directory)
     if report and found.rows:
         with writing(report):
             found.report(report)
     console.print(f"Figures and data: {directory}/{f', report: {report}' if report else ''}")
     if form:
-        openwrt_advice(found, role, wireless, wired, cgroup, circuit)
+        applying.openwrt_advice(found, role, wireless, wired, cgroup, circuit)
     if apply:
-        apply_advice(console, found, role, wireless, wired, cgroup, circuit, persistent=persistent, yes=yes)
+        applying.apply_advice(
+            console, found, role, wireless, wired, cgroup, circuit, persistent=persistent, yes=yes
+        )
     if found.interrupted:
         raise typer.Exit(INTERRUPTED)
 
 
-def show(console: Console, found: Advice) -> None:
-    """Prints the whole answer on a terminal."""
-    if found.rows:
-        print_rows(console, found)
-    for paragraph in found.text:
-        console.print(paragraph.title, style="bold")
-        console.print(Padding(paragraph.text, (0, 0, 1, 2), expand=False))
-    console.print(f"Reproduce: {found.command}")
-
-
-def _advise(
-    request: Request,
-    controls: Sequence[Control],
-    now: str,
-    carried: Traffic | None,
-    quick: bool,
-    seeds: int | None,
-    keep_duration: bool,
-    jobs: int | None,
-    again: str,
-) -> Advice:
-    try:
-        with watched("advise") as watcher:
-            return advise(
-                request.scenario,
-                control=controls,
-                now=now,
-                traffic=carried,
-                quick=quick,
-                seeds=seeds,
-                keep_duration=keep_duration,
-                written=request.written,
-                controllers=request.controllers,
-                command=again,
-                jobs=jobs,
-                watcher=watcher,
-            )
-    except (ScenarioError, ValueError) as error:
-        raise InputError(str(error)) from error
-
-
-def _controls(given: Sequence[str] | None) -> list[Control]:
-    words = [word.strip() for text in given or [] for word in text.split(",") if word.strip()]
-    for word in words:
-        if word not in CONTROLS:
-            raise InputError(f"--control {word}: expected one or more of {', '.join(CONTROLS)}")
-    return cast(list[Control], list(dict.fromkeys(words)))
-
-
-def _traffic(given: str | None) -> Traffic | None:
-    if given not in (None, "bulk", "web"):
-        raise InputError(f"--for {given}: bulk or web")
-    return cast(Traffic | None, given)
-
-
 def _arguments(
     request: Request,
-    controls: Sequence[Control],
+    controls: Sequence[str],
     now: str,
-    carried: Traffic | None,
+    carried: str | None,
     quick: bool,
     seeds: int | None,
 ) -> list[str]:
@@ -210,11 +150,3 @@ def _arguments(
     found += ["--for", carried] if carried else []
     found += ["--quick"] if quick else []
     return found + (["--seeds", str(seeds)] if seeds is not None else [])
-
-
-def _draw(found: Advice, directory: Path) -> None:
-    # Matplotlib is slow to import and is needed only at the end.
-    from airtcp.advise.figures import draw_all  # noqa: PLC0415
-
-    with writing(directory):
-        draw_all(found, directory)

@@ -1,0 +1,91 @@
+"""Does what `airtcp advise` asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import cast
+
+from rich.console import Console
+from rich.padding import Padding
+
+from airtcp._engine import ScenarioError
+from airtcp.advise import CONTROLS, Advice, Control, Traffic, advise
+from airtcp.advise.table import print_rows
+from airtcp.cli.errors import InputError, writing
+from airtcp.cli.options import Request
+from airtcp.results.document import to_json
+from airtcp.running.progress import watched
+
+
+def controls_in(given: Sequence[str] | None) -> list[Control]:
+    """Parses what is controlled. Raises InputError."""
+    words = [word.strip() for text in given or [] for word in text.split(",") if word.strip()]
+    for word in words:
+        if word not in CONTROLS:
+            raise InputError(f"--control {word}: expected one or more of {', '.join(CONTROLS)}")
+    return cast(list[Control], list(dict.fromkeys(words)))
+
+
+def traffic_in(given: str | None) -> Traffic | None:
+    """Parses the workload. Raises InputError."""
+    if given not in (None, "bulk", "web"):
+        raise InputError(f"--for {given}: bulk or web")
+    return cast(Traffic | None, given)
+
+
+def advised(
+    request: Request,
+    controls: Sequence[Control],
+    now: str,
+    carried: Traffic | None,
+    quick: bool,
+    seeds: int | None,
+    keep_duration: bool,
+    jobs: int | None,
+    again: str,
+) -> Advice:
+    """Answers the question; `again` repeats it. Raises InputError."""
+    try:
+        with watched("advise") as watcher:
+            return advise(
+                request.scenario,
+                control=controls,
+                now=now,
+                traffic=carried,
+                quick=quick,
+                seeds=seeds,
+                keep_duration=keep_duration,
+                written=request.written,
+                controllers=request.controllers,
+                command=again,
+                jobs=jobs,
+                watcher=watcher,
+            )
+    except (ScenarioError, ValueError) as error:
+        raise InputError(str(error)) from error
+
+
+def show(console: Console, found: Advice) -> None:
+    """Prints the whole answer on a terminal."""
+    if found.rows:
+        print_rows(console, found)
+    for paragraph in found.text:
+        console.print(paragraph.title, style="bold")
+        console.print(Padding(paragraph.text, (0, 0, 1, 2), expand=False))
+    console.print(f"Reproduce: {found.command}")
+
+
+def save(found: Advice, directory: Path) -> None:
+    """Writes the answer as data. Raises InputError."""
+    with writing(directory):
+        (directory / "advice.json").write_text(to_json(found), encoding="utf-8")
+
+
+def draw(found: Advice, directory: Path) -> None:
+    """Draws its figures. Raises InputError."""
+    # Matplotlib is slow to import and is needed only at the end.
+    from airtcp.advise.figures import draw_all  # noqa: PLC0415
+
+    with writing(directory):
+        draw_all(found, directory)
