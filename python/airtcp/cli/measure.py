@@ -233,8 +233,6 @@ def _serve(listen: str, port: int, token: bytes | None, limit_bps: float) -> Non
 
 
 def _token(file: Path | None) -> bytes | None:
-    from airtcp.measure.wire import LEAST_TOKEN  # noqa: PLC0415 as above
-
     where = f"--token-file {file}" if file else TOKEN
     try:
         token = file.read_bytes().strip() if file else os.environ.get(TOKEN, "").encode().strip()
@@ -242,6 +240,9 @@ def _token(file: Path | None) -> bytes | None:
         raise InputError(f"cannot read {file}: {reason(error)}") from error
     if not token and file is None:
         return None
+
+    from airtcp.measure.wire import LEAST_TOKEN  # noqa: PLC0415 as above
+
     if len(token) < LEAST_TOKEN:
         raise InputError(f"{where}: a token needs at least {LEAST_TOKEN} characters; `--serve` generates one")
     return token
