@@ -226,18 +226,41 @@ def test_what_one_controls_is_one_word_or_several() -> None:
         airtcp.advise(traffic=cast(Any, "videos"))
 
 
-HEAVY = {"polars", "numpy", "scipy", "matplotlib", "plotly"}
+HEAVY = {"polars", "numpy", "scipy", "matplotlib", "plotly", "pydantic"}
+HELP_OF_ALL = """
+from contextlib import suppress
+from airtcp.cli.app import app, load
+from typer.main import get_command
+
+for name in get_command(app).commands:
+    for path in [[name], *([name, below] for below in getattr(load(name), "commands", []))]:
+        for option in ("--help", "--no-such-option"):
+            with suppress(SystemExit):
+                app([*path, option], prog_name="airtcp")
+"""
 
 
-@pytest.mark.parametrize("arguments", [[], ["--help"], ["--version"], ["paper", "--help"]], ids=" ".join)
+def _loaded(work: str) -> tuple[list[str], str]:
+    """The modules that a fresh interpreter has after some work, and what that printed."""
+    code = f"import sys, atexit; atexit.register(lambda: print(sorted(sys.modules), file=sys.stderr))\n{work}"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return ast.literal_eval(done.stderr.splitlines()[-1]), done.stdout
+
+
+@pytest.mark.parametrize("arguments", [[], ["--help"], ["--version"]], ids=" ".join)
 def test_nothing_heavy_is_imported_before_it_is_needed(arguments: list[str]) -> None:
     """Nobody waits half a second for a list of commands."""
     command = f"sys.argv[1:] = {arguments}; import airtcp.cli; airtcp.cli.main()"
-    work = command if arguments else "import airtcp"
-    code = f"import sys, atexit; atexit.register(lambda: print(sorted(sys.modules), file=sys.stderr)); {work}"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    loaded = ast.literal_eval(done.stderr)
+    loaded, _ = _loaded(command if arguments else "import airtcp")
     assert "airtcp" in loaded
+    assert HEAVY.isdisjoint(loaded)
+
+
+def test_no_commands_help_loads_what_the_command_runs_with() -> None:
+    """Nor does the refusal of an option."""
+    loaded, said = _loaded(HELP_OF_ALL)
+    for usage in ("airtcp compare [OPTIONS]", "airtcp try [OPTIONS]", "airtcp paper run [OPTIONS]"):
+        assert f"Usage: {usage}" in said
     assert HEAVY.isdisjoint(loaded)
 
 
