@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from airtcp.cli.errors import InputError
-from airtcp.results.document import to_json
 from airtcp_studies.cli.study import StudyRequest, run_study, write_study
 from airtcp_studies.concord import SEEDS, concord
 from airtcp_studies.concord.page import ConcordPlot, page
@@ -38,4 +37,4 @@ def run_concord(request: Request) -> None:
         console.print(f"{gate['name']}: {'met' if gate['met'] else 'not met: ' + '; '.join(failed)}")
     if found["quick"]:
         console.print(words.QUICK)
-    write_study("concord", request, to_json(found), ConcordPlot(found).draw, lambda: page(found))
+    write_study("concord", request, found, ConcordPlot(found).draw, lambda: page(found))

@@ -10,7 +10,6 @@ from rich.console import Console
 from rich.table import Table
 
 from airtcp.cli.errors import InputError
-from airtcp.results.document import to_json
 from airtcp_studies.cli.study import StudyRequest, run_study, write_study
 from airtcp_studies.cross import SEEDS, Cross, Plan, all_paths, all_schemes, cross
 from airtcp_studies.cross_page import COLUMNS, CrossPlot, detail, matrix, page
@@ -34,7 +33,7 @@ def run_cross(request: Request) -> None:
     )
     console = request.console
     _show(console, found)
-    write_study("cross", request, to_json(found), CrossPlot(found).draw, lambda: page(found))
+    write_study("cross", request, found, CrossPlot(found).draw, lambda: page(found))
     console.print(f"Figure and data: {request.out}/")
 
 

@@ -97,7 +97,7 @@ def reproduce(request: Request) -> None:
         console.print(f"Interrupted: {len(done)} of {len(chosen)} experiments finished.")
         raise typer.Exit(INTERRUPTED) from None
     finally:
-        write_json(to_json(paper_results(done, interrupted=len(done) < len(chosen))), request.json)
+        write_json(paper_results(done, interrupted=len(done) < len(chosen)), request.json)
         if len(done) > 1:
             rows = [row for found in done for row in found["rows"]]
             console.print(f"Combined data: {words.tally(rows)}.")

@@ -14,6 +14,7 @@ from rich.console import Console
 from airtcp._engine import ScenarioError
 from airtcp.cli.console import plain_console, write_json
 from airtcp.cli.errors import INTERRUPTED, InputError, check_outputs, writing
+from airtcp.results.document import to_json
 from airtcp.running.progress import watched
 from airtcp.showing.figures.style import style
 from airtcp_studies.cli.reproduce import make_folders, save_figure
@@ -56,15 +57,15 @@ def run_study(
 
 
 def write_study(
-    name: str, request: StudyRequest, text: str, draw: Callable[[], Figure], page: Callable[[], str]
+    name: str, request: StudyRequest, found: object, draw: Callable[[], Figure], page: Callable[[], str]
 ) -> None:
-    """Writes the figure and the JSON `text` to the results folder, and the page with its figure to the
+    """Writes the figure and `found` as JSON to the results folder, and the page with its figure to the
     docs."""
     with style():
         save_figure(draw(), request.out, request.docs, name)
-    write_json(text, request.json)
+    write_json(found, request.json)
     with writing(request.out):
-        (request.out / f"{name}.json").write_text(text, encoding="utf-8")
+        (request.out / f"{name}.json").write_text(to_json(found), encoding="utf-8")
     if request.docs:
         with writing(request.docs):
             (request.docs / f"{name}.md").write_text(page(), encoding="utf-8")
