@@ -59,12 +59,13 @@ impl Flows {
         Some(flow)
     }
 
-    /// Updates when a flow wants to be called.
+    /// Updates when a flow wants to be called. One that waits for the device wants nothing else: its timer would stay
+    /// due, as what it has caused cannot leave.
     pub fn set_timer(&mut self, key: FlowKey) {
         let Some((_, flow)) = self.flows.get_mut(key.place).filter(|(holder, _)| *holder == key) else {
             return;
         };
-        let timer = flow.poll_timeout();
+        let timer = if flow.is_waiting { Time::NEVER } else { flow.poll_timeout() };
         if timer != flow.timer {
             self.timers.remove(&(flow.timer, key));
             flow.timer = timer;

@@ -213,6 +213,26 @@ fn flows_that_wait_for_room_have_turns() {
     assert_eq!(turns, [1, 2, 3, 1, 2, 3]);
 }
 
+/// A tail loss probe takes the place of a timeout that is due at the same time (RFC 8985 §7.2). Until it can leave, the
+/// timer must not call again and again.
+#[test]
+fn a_flow_that_waits_for_room_has_no_timer() {
+    let mut world = World::new(1, 0.0, false, 64);
+    let [key, _] = established(&mut world, 1);
+    let stack = &mut world.stacks[0];
+    stack.get_mut(key).unwrap().stream.write(&[0; 100]);
+    stack.flush(world.now, key);
+    stack.device_mut().sent.clear();
+    stack.device_mut().room = 0;
+    let due = stack.poll_timeout();
+    stack.handle_timeouts(due);
+    assert!(stack.poll_timeout().is_never());
+    stack.device_mut().room = 1;
+    stack.handle_room(due);
+    assert_eq!(stack.device_mut().sent.len(), 1);
+    assert!(stack.poll_timeout() > due && !stack.poll_timeout().is_never());
+}
+
 fn bytes(port: u16, len: usize) -> Vec<u8> {
     (0..len).map(|at| (at * 7 + usize::from(port)) as u8).collect()
 }
