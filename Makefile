@@ -94,8 +94,9 @@ lint: .venv/engine.stamp field-tools ## formats, lints, types, and the ban on cl
 	$(BIN)/stubtest airtcp._engine
 	$(BIN)/lint-imports
 
+# No example stands in the documentation, so that rustdoc has nothing to run.
 test-rust: tools field-tools ## cargo test
-	cargo test --workspace $(NO_FIELD)
+	cargo test --workspace $(NO_FIELD) --tests
 
 test-python: .venv/engine.stamp tools field-if-possible play-if-possible ## pytest
 	$(BIN)/pytest -m "not live" -n logical --dist loadfile
