@@ -1,10 +1,8 @@
 //! No bytes make the reader panic, hang or grow, and damage costs no more than what it damages.
 
-mod common;
-
+use crate::common::{path, simulate};
 use airtcp_capture::{Capture, CaptureError, FileError, read};
 use airtcp_sim::pcap::Format;
-use common::{path, simulate};
 use proptest::prelude::*;
 use std::sync::LazyLock;
 

@@ -1,9 +1,7 @@
 //! The same captures as tcptrace and tshark see them. Skipped where those are not installed.
 
-mod common;
-
+use crate::common::{path, simulate};
 use airtcp_sim::pcap::Format;
-use common::{path, simulate};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 

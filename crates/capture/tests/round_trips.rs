@@ -3,8 +3,7 @@
 //! The bounds are stated where they are checked. At the receiver a lost retransmission leaves no trace, and what was
 //! under way at the end has not come; at the sender what is under way has no fate yet.
 
-mod common;
-
+use crate::common::{ONE_WAY, RATE, Run, path, simulate};
 use airtcp_capture::{Position, Way};
 use airtcp_proto::path::jitter::table::{self, DelayRange};
 use airtcp_proto::path::loss::burst;
@@ -12,7 +11,6 @@ use airtcp_sim::Scenario;
 use airtcp_sim::pcap::Format;
 use airtcp_sim::scenario::model::{Distribution, Episodes, Jitter, Side, Spikes};
 use airtcp_wire::{Dur, Probability};
-use common::{ONE_WAY, RATE, Run, path, simulate};
 
 const SCHEMES: [&str; 3] = ["reno", "cubic", "bbr"];
 

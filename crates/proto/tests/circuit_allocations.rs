@@ -1,34 +1,12 @@
 //! Property 8 of paper 000 §4.4, simple and efficient: a circuit that has found its window allocates nothing more.
 
+use crate::heap::allocations;
 use airtcp_proto::Chances;
 use airtcp_proto::circuit::{Compression, Config, Output, Receiver, Sender};
 use airtcp_proto::queue::Item;
 use airtcp_proto::tcp::{Transmit, profile};
 use airtcp_wire::{Dur, Ecn, Rate, Segment, Time};
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
 use std::collections::VecDeque;
-
-thread_local! {
-    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
-}
-
-struct Counting;
-
-#[allow(unsafe_code, reason = "passes on to the system's allocator")]
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.set(ALLOCATIONS.get() + 1);
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
 
 /// One control packet a step each way; a step is 1 ms.
 struct Path {
@@ -98,9 +76,9 @@ fn nothing_is_allocated_in_steady_state() {
     };
     let at = |ms: u64| Time::ZERO + Dur::from_millis(ms);
     (0..20_000).for_each(|ms| path.step(at(ms)));
-    let (allocations, data, headers) = (ALLOCATIONS.get(), path.data, path.headers);
-    assert!(allocations > 0);
+    let (before, data, headers) = (allocations(), path.data, path.headers);
+    assert!(before > 0);
     (20_000..40_000).for_each(|ms| path.step(at(ms)));
-    assert_eq!(ALLOCATIONS.get() - allocations, 0);
+    assert_eq!(allocations(), before);
     assert!(path.data > data + 10_000 && path.headers > headers + 10_000, "{} {}", path.data, path.headers);
 }

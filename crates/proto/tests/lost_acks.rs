@@ -1,11 +1,9 @@
 //! Lost ACKs are not reordering.
 
-mod common;
-
+use crate::common::{Pair, Weather, ms};
 use airtcp_proto::tcp::profile::rfc;
 use airtcp_proto::tcp::{Reason, Recovery, TcpConfig};
 use airtcp_wire::{Dur, Time};
-use common::{Pair, Weather, ms};
 
 const RTT: Dur = ms(100);
 

@@ -1,12 +1,10 @@
 //! Whatever the path does: every byte arrives once and in order, and nothing grows without bound.
 
-mod common;
-
+use crate::common::{Pair, Weather, ms};
 use airtcp_proto::circuit;
 use airtcp_proto::tcp::profile::PROFILES;
 use airtcp_proto::tcp::{Event, Recovery, RtoConfig, RtoTimers, State, TcpConfig, TimeoutPolicy};
 use airtcp_wire::{Bytes, Dur, Time};
-use common::{Pair, Weather, ms};
 use proptest::prelude::*;
 
 #[test]

@@ -1,8 +1,6 @@
 //! What a stranger's segments can do to a transfer between two others.
 
-mod common;
-
-use common::siege::{Stranger, besiege};
+use crate::common::siege::{Stranger, besiege};
 use proptest::prelude::*;
 
 proptest! {

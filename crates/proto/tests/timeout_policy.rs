@@ -1,11 +1,9 @@
 //! Go-back-N and selective repeat (paper 003 §III) differ in nothing but what a timeout resends.
 
-mod common;
-
+use crate::common::{Pair, Sent, Weather, ms};
 use airtcp_proto::tcp::profile::PROFILES;
 use airtcp_proto::tcp::{Reason, Recovery, RtoTimers, TcpConfig, TimeoutPolicy};
 use airtcp_wire::{Bytes, Dur, Time};
-use common::{Pair, Sent, Weather, ms};
 use proptest::prelude::*;
 
 fn config() -> impl Strategy<Value = TcpConfig> {

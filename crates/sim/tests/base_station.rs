@@ -1,13 +1,11 @@
 //! Machines at the base station of a simulated path.
 
-mod common;
-
+use crate::common::{MBIT, go, link, ms, unlimited};
 use airtcp_proto::path::jitter::uniform;
 use airtcp_sim::Scenario;
 use airtcp_sim::record::FlowRecord;
 use airtcp_sim::scenario::model::{Direction, Distribution, Flow, Jitter, Traffic};
 use airtcp_wire::{Bytes, Dur};
-use common::{MBIT, go, link, ms, unlimited};
 
 const MACHINES: [&str; 3] = ["snoop", "split", "eln"];
 

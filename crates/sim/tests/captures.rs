@@ -1,12 +1,10 @@
 //! Captures through a run: what is written is what crossed the link's near node.
 
-mod common;
-
+use crate::common::{MBIT, Shared, link, ms, one_link, scheme};
 use airtcp_sim::pcap::Format;
 use airtcp_sim::scenario::model::{Flow, Traffic};
 use airtcp_sim::{Capture, RunError, RunOptions, run};
 use airtcp_wire::{Bytes, Rate};
-use common::{MBIT, Shared, link, ms, one_link, scheme};
 use std::io::{self, Write};
 
 /// A disk that is full.

@@ -1,13 +1,11 @@
 //! TCP circuits on a path: what paper 000 promises of them (§4.4), and that nothing vanishes in them.
 
-mod common;
-
+use crate::common::{MBIT, Shared, assert_conserved, go, link, ms, one_link, scheme, unlimited};
 use airtcp_sim::pcap::Format;
 use airtcp_sim::record::CircuitRecord;
 use airtcp_sim::scenario::model::{self, Direction, Flow, Traffic};
 use airtcp_sim::{Capture, RunError, RunOptions, RunRecord, Scenario, run};
 use airtcp_wire::{Bytes, Dur, Rate};
-use common::{MBIT, Shared, assert_conserved, go, link, ms, one_link, scheme, unlimited};
 
 /// Header packets of 52 bytes, as the paper has them, and a window that slow start does not blow up.
 const CIRCUIT: &str = "reno:profile=rfc:initial_window=2:initial_ssthresh=10+decoupling";

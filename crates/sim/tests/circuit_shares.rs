@@ -1,14 +1,12 @@
 //! What TCP circuits get of a shared link (paper 000 §4.5 to §4.8).
 
-mod common;
-
+use crate::common::{MBIT, go, link, ms, scheme, unlimited};
 use airtcp_proto::path::jitter::uniform;
 use airtcp_proto::queue::{header_first, red};
 use airtcp_sim::record::FlowRecord;
 use airtcp_sim::scenario::model::{Discipline, Distribution, Flow, Jitter, Link};
 use airtcp_sim::{RunOptions, RunRecord, Scenario, run};
 use airtcp_wire::{Bytes, Dur, Positive};
-use common::{MBIT, go, link, ms, scheme, unlimited};
 
 const SACK: &str = "sack:profile=rfc";
 

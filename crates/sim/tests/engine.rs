@@ -1,13 +1,11 @@
 //! The engine: same in, same out; nothing vanishes; what it says about a run is true.
 
-mod common;
-
+use crate::common::{MBIT, assert_conserved, go, link, ms, one_link, scheme, unlimited};
 use airtcp_proto::middlebox::{Direction, Middlebox, SeenPacket};
 use airtcp_proto::path::jitter::uniform;
 use airtcp_sim::scenario::model::{self, Episodes, Flow, Spikes, Traffic};
 use airtcp_sim::{RunError, RunOptions, Running, Scenario, run};
 use airtcp_wire::{Bytes, Dur, Rate, Time};
-use common::{MBIT, assert_conserved, go, link, ms, one_link, scheme, unlimited};
 use proptest::prelude::*;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

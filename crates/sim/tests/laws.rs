@@ -1,10 +1,8 @@
 //! Closed forms against the simulator.
 
-mod common;
-
+use crate::common::{MBIT, go, ms, one_link, scheme};
 use airtcp_sim::{RunOptions, Scenario, run};
 use airtcp_wire::Dur;
-use common::{MBIT, go, ms, one_link, scheme};
 
 /// Reno's window, SACK recovery, every packet acknowledged, and a timer that never fires early.
 const RENO: &str = "sack:profile=rfc:ack_every=1:byte_counting_limit=1";

@@ -1,13 +1,11 @@
 //! Packet control on paper 001's path: with threshold 3 it is as if it were not there (§VII.A).
 
-mod common;
-
+use crate::common::{MBIT, Shared, link, ms, scheme};
 use airtcp_proto::path::jitter::table::{self, DelayRange};
 use airtcp_sim::pcap::Format;
 use airtcp_sim::scenario::model::{Distribution, Jitter};
 use airtcp_sim::{Capture, RunOptions, Scenario, run};
 use airtcp_wire::{Dur, Probability};
-use common::{MBIT, Shared, link, ms, scheme};
 
 /// Scenario I, and with `loss` scenario II.
 fn scenario(loss: f64) -> Scenario {

@@ -1,6 +1,7 @@
 //! What every registered machine keeps to, whatever passes the base station.
 
-use crate::bench::relay;
+use crate::base_station::bench::relay;
+use crate::heap::taken;
 use airtcp_proto::Chances;
 use airtcp_proto::base_station::{BaseStation, MachineBuild, all};
 use airtcp_proto::middlebox::{Direction, FlowId, Middlebox, Origin, SeenPacket};
@@ -9,8 +10,6 @@ use airtcp_proto::tcp::{Reason, TcpConfig};
 use airtcp_wire::{Dur, Ecn, Flags, SackBlocks, Segment, Seq, SynOptions, Time, Timestamps};
 use proptest::prelude::*;
 use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
 use std::collections::BTreeSet;
 
 #[derive(Clone, Debug)]
@@ -165,29 +164,6 @@ fn every_machine_bears_any_packets() {
     }
 }
 
-thread_local! {
-    /// Bytes that this thread has taken and not given back.
-    static TAKEN: Cell<i64> = const { Cell::new(0) };
-}
-
-struct Counting;
-
-#[allow(unsafe_code, reason = "passes on to the system's allocator")]
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        TAKEN.set(TAKEN.get() + layout.size() as i64);
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        TAKEN.set(TAKEN.get() - layout.size() as i64);
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
-
 /// How far a machine's memory may differ between two times at which it should be the same: what a growing container
 /// keeps in hand.
 const SLACK: i64 = 64 << 10;
@@ -219,7 +195,7 @@ struct Measured {
 
 impl Measured {
     fn new(machine: &BaseStation) -> Measured {
-        let before = TAKEN.get();
+        let before = taken();
         Measured {
             station: build(machine, &profile::rfc()),
             now: Time::ZERO,
@@ -229,7 +205,7 @@ impl Measured {
     }
 
     fn taken(&self) -> i64 {
-        TAKEN.get() - self.before
+        taken() - self.before
     }
 
     fn put(&mut self, packet: SeenPacket) {

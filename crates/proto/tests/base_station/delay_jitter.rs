@@ -1,6 +1,6 @@
 //! The delay-jitter algorithm against its statement.
 
-use crate::bench::relay;
+use crate::base_station::bench::relay;
 use airtcp_proto::Chances;
 use airtcp_proto::base_station::{Machine, MachineBuild, delay_jitter::Config};
 use airtcp_proto::middlebox::{Direction, FlowId, Middlebox, Origin, SeenPacket};

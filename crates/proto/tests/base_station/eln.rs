@@ -1,7 +1,7 @@
 //! Explicit loss notification at the base station, and what the sender makes of it.
 
-use crate::bench::Bench;
-use crate::bench::Seen::{Ack, Data, Eln};
+use crate::base_station::bench::Bench;
+use crate::base_station::bench::Seen::{Ack, Data, Eln};
 use airtcp_proto::middlebox::{Direction, FlowId};
 use airtcp_wire::Segment;
 

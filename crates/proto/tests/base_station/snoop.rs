@@ -1,7 +1,7 @@
 //! Snoop: Balakrishnan et al. 1995, §3.1.
 
-use crate::bench::Seen::{Ack, Data};
-use crate::bench::{Bench, blocks};
+use crate::base_station::bench::Seen::{Ack, Data};
+use crate::base_station::bench::{Bench, blocks};
 use airtcp_proto::middlebox::{Direction, FlowId, Origin};
 use airtcp_wire::{Flags, Segment, Timestamps};
 

@@ -1,6 +1,6 @@
 //! The proxy between two hosts, each behind a path that loses.
 
-use crate::bench::{FLOW, machine, relay};
+use crate::base_station::bench::{FLOW, machine, relay};
 use airtcp_proto::middlebox::{Direction, Middlebox, Origin, SeenPacket};
 use airtcp_proto::tcp::{Connection, Event, State, TcpConfig, profile};
 use airtcp_proto::{Chance, Chances};

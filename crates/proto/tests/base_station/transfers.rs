@@ -1,6 +1,6 @@
 //! Through every machine every byte arrives, whatever the wireless link and the end hosts are like.
 
-use crate::world::{Wireless, World};
+use crate::base_station::world::{Wireless, World};
 use airtcp_proto::base_station::all;
 use airtcp_proto::tcp::profile::PROFILES;
 use airtcp_proto::tcp::{Event, TcpConfig};

@@ -1,6 +1,6 @@
 //! A fixed host, a base station with a machine, and a mobile host: connections over a wire and a wireless link.
 
-use crate::bench::relay;
+use crate::base_station::bench::relay;
 use airtcp_proto::base_station::{BaseStation, MachineBuild};
 use airtcp_proto::middlebox::{Direction, FlowId, Middlebox, Origin, SeenPacket};
 use airtcp_proto::tcp::{Connection, Event, TcpConfig};

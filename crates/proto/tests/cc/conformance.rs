@@ -1,6 +1,6 @@
 //! What every registered controller keeps to, whatever happens to its sender.
 
-use crate::model::Sender;
+use crate::cc::model::Sender;
 use airtcp_proto::cc::cubic::CubicRules;
 use airtcp_proto::cc::registry::{Trait, values};
 use airtcp_proto::cc::slow_start::SlowStartKind;
@@ -253,7 +253,7 @@ fn every_controller_keeps_the_invariants() {
 #[test]
 fn spurious_timeout_is_undone_by_all_that_reduced() {
     for spec in controllers() {
-        let mut sender = Sender::new(spec.name, &[], &crate::model::plain());
+        let mut sender = Sender::new(spec.name, &[], &crate::cc::model::plain());
         for _ in 0..3 {
             sender.round(Dur::from_millis(100));
         }

@@ -1,9 +1,9 @@
 //! How each controller's window moves on one lossy bottleneck, pinned as text in `curves/`.
 //!
 //! 10 Mbit/s, 80 ms, 1000-byte segments (a pipe of 100), room for 50 more, and every 3000th segment lost. After an intended
-//! change `UPDATE_CURVES=1 cargo test -p airtcp-proto --test cc` writes the files anew; read their difference.
+//! change `UPDATE_CURVES=1 cargo test -p airtcp-proto curves` writes the files anew; read their difference.
 
-use crate::model::{Sender, plain};
+use crate::cc::model::{Sender, plain};
 use airtcp_proto::cc::cubic::CubicRules;
 use airtcp_proto::cc::slow_start::SlowStartKind;
 use airtcp_proto::cc::{Build, WindowRules, controllers};

@@ -9,7 +9,7 @@ mod slow_start;
 mod westwood;
 mod westwood_vt;
 
-use crate::model::{Sender, plain};
+use crate::cc::model::{Sender, plain};
 use airtcp_proto::cc::Build;
 use airtcp_wire::Dur;
 

@@ -1,6 +1,6 @@
 //! "The version of control TCP [...] can be any other version" (§4.1).
 
-use crate::world::{Link, World, ms};
+use crate::circuit::world::{Link, World, ms};
 use airtcp_proto::cc::registry::controllers;
 use airtcp_proto::circuit::Config;
 use airtcp_proto::tcp::{TcpConfig, profile};

@@ -1,6 +1,6 @@
 //! Compressed header packets and the repair *twice* (§10).
 
-use crate::world::{Left, World, ms, papers, reno};
+use crate::circuit::world::{Left, World, ms, papers, reno};
 use airtcp_proto::circuit::{Compression, Config};
 use airtcp_proto::tcp::Reason;
 

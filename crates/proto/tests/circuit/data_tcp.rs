@@ -1,6 +1,6 @@
 //! The data TCP: error control alone (§5, §6).
 
-use crate::world::papers;
+use crate::circuit::world::papers;
 use airtcp_proto::circuit::Config;
 use airtcp_proto::tcp::{Connection, Reason, TcpConfig, Transmit, profile};
 use airtcp_wire::{Dur, Ecn, Seq, Time};

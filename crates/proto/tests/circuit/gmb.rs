@@ -1,6 +1,6 @@
 //! The GMB sender (§4.5.2).
 
-use crate::world::{Left, World, ms, papers, reno};
+use crate::circuit::world::{Left, World, ms, papers, reno};
 use airtcp_proto::circuit::Config;
 use airtcp_wire::{Dur, Rate, Time};
 use proptest::prelude::*;

@@ -1,6 +1,6 @@
 //! What is missing of the data is reported to the control TCPs.
 
-use crate::world::{Link, World, ms};
+use crate::circuit::world::{Link, World, ms};
 use airtcp_proto::circuit::Config;
 use airtcp_proto::tcp::profile;
 use airtcp_wire::{Dur, Rate};

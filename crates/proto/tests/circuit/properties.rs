@@ -1,6 +1,6 @@
 //! The design properties of §4.4, and the credit of §4.5.1.
 
-use crate::world::{Left, World, ms, reno};
+use crate::circuit::world::{Left, World, ms, reno};
 use airtcp_proto::circuit::Config;
 use airtcp_proto::tcp::{Reason, TcpConfig};
 use airtcp_wire::{Bytes, Dur};

@@ -1,6 +1,6 @@
 //! The receiver: when it acknowledges, and what it says.
 
-use crate::script::{Script, plain};
+use crate::tcp_timelines::script::{Script, plain};
 use airtcp_proto::tcp::{TcpConfig, Transmit};
 use airtcp_wire::{Bytes, Dur, Ecn, Flags};
 

@@ -1,6 +1,6 @@
 //! What a stranger may send, and how little of it is obeyed.
 
-use crate::script::{MSS, Script, plain};
+use crate::tcp_timelines::script::{MSS, Script, plain};
 use airtcp_proto::tcp::{Connection, State, TcpConfig};
 use airtcp_wire::{Dur, Ecn, Flags, Segment, Seq, SynOptions, Time, Timestamps};
 

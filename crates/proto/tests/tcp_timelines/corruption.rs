@@ -1,6 +1,6 @@
 //! SpecTCP (paper 002 §II): a loss is corruption and leaves the window; ECN-Echo is congestion and halves it.
 
-use crate::script::{MSS, Script, plain};
+use crate::tcp_timelines::script::{MSS, Script, plain};
 use airtcp_proto::tcp::{Reason, Recovery, TcpConfig, TimeoutPolicy};
 use airtcp_wire::{Ecn, Flags};
 

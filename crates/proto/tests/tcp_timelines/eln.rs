@@ -1,6 +1,6 @@
 //! Explicit loss notification, the sender's part (Balakrishnan & Katz 1998): it resends without reducing.
 
-use crate::script::{Script, plain};
+use crate::tcp_timelines::script::{Script, plain};
 use airtcp_proto::tcp::{Reason, Recovery, TcpConfig};
 use airtcp_wire::Flags;
 

@@ -1,6 +1,6 @@
 //! Opening, closing, resets.
 
-use crate::script::{MSS, Script, plain};
+use crate::tcp_timelines::script::{MSS, Script, plain};
 use airtcp_proto::tcp::{Connection, Event, Reason, State, TcpConfig, profile};
 use airtcp_wire::{Dur, Ecn, Flags, Segment, Seq, SynOptions, Time};
 

@@ -1,6 +1,6 @@
 //! Tahoe, Reno, NewReno, SACK, RACK-TLP.
 
-use crate::script::{MSS, Script, plain};
+use crate::tcp_timelines::script::{MSS, Script, plain};
 use airtcp_proto::cc::WindowRules;
 use airtcp_proto::tcp::{Reason, Recovery, TcpConfig, TimeoutPolicy};
 use airtcp_wire::Flags;

@@ -1,6 +1,6 @@
 //! Eifel (RFC 3522, RFC 4015) and F-RTO (RFC 5682).
 
-use crate::script::{MSS, Script, plain};
+use crate::tcp_timelines::script::{MSS, Script, plain};
 use airtcp_proto::tcp::{Reason, Recovery, TcpConfig};
 
 fn eifel() -> TcpConfig {

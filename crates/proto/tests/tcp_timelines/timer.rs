@@ -1,6 +1,6 @@
 //! RFC 6298.
 
-use crate::script::{Script, plain};
+use crate::tcp_timelines::script::{Script, plain};
 use airtcp_proto::tcp::{Event, Reason, Recovery, RtoTimers, RttTiming, TcpConfig, TimeoutPolicy};
 use airtcp_wire::{Bytes, Dur, Flags};
 

@@ -1,6 +1,6 @@
 //! Slow start, ECN, Nagle, the peer's window.
 
-use crate::script::{MSS, Script, plain};
+use crate::tcp_timelines::script::{MSS, Script, plain};
 use airtcp_proto::cc::WindowRules;
 use airtcp_proto::tcp::{Reason, Recovery, TcpConfig};
 use airtcp_wire::{Ecn, Flags};

@@ -1,5 +1,4 @@
 //! Scenarios in a line or two.
-#![allow(dead_code, reason = "each test binary uses a part")]
 
 use airtcp_proto::scheme::Scheme;
 use airtcp_sim::record::FlowRecord;

@@ -1,7 +1,7 @@
 //! Concord where nothing is measured yet or nothing is sent: ECN, timeouts, idleness.
 
 use super::{RTT, assert_near};
-use crate::model::{Sender, plain};
+use crate::cc::model::{Sender, plain};
 use airtcp_wire::Dur;
 
 fn sender() -> Sender {

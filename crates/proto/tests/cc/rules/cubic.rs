@@ -1,5 +1,5 @@
 use super::{RTT, assert_near, avoider, avoiding};
-use crate::model::Sender;
+use crate::cc::model::Sender;
 use airtcp_proto::cc::cubic::CubicRules;
 use airtcp_proto::cc::{Build, WindowRules};
 use airtcp_wire::{Dur, Time};

@@ -1,7 +1,7 @@
 //! Vegas, Veno and Hybla, which look at the RTT.
 
 use super::{RTT, assert_near, avoider, avoiding};
-use crate::model::{Sender, plain};
+use crate::cc::model::{Sender, plain};
 use airtcp_wire::Dur;
 
 /// The RTT at which a window of `cwnd` segments has `queued` of them in the queue: cwnd·(RTT − base)/base.

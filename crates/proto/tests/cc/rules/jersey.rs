@@ -1,7 +1,7 @@
 //! TCP Jersey and New Jersey: R = (RTT·R₋₁ + L)/((tₙ − tₙ₋₁) + RTT), and the window that a warning leaves.
 
 use super::{assert_near, avoiding};
-use crate::model::Sender;
+use crate::cc::model::Sender;
 use airtcp_wire::Dur;
 
 const RTT: Dur = Dur::from_millis(100);

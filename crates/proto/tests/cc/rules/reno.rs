@@ -1,5 +1,5 @@
 use super::{RTT, assert_near, avoider, avoiding};
-use crate::model::{Sender, plain};
+use crate::cc::model::{Sender, plain};
 use airtcp_proto::cc::Build;
 use airtcp_wire::Dur;
 

@@ -1,5 +1,5 @@
 use super::RTT;
-use crate::model::{Sender, plain};
+use crate::cc::model::{Sender, plain};
 use airtcp_proto::cc::Build;
 use airtcp_proto::cc::slow_start::SlowStartKind;
 use airtcp_wire::Dur;

@@ -1,7 +1,7 @@
 //! The Westwood family: what the ACKs' rate makes of the window after a loss.
 
 use super::{assert_near, avoiding};
-use crate::model::Sender;
+use crate::cc::model::Sender;
 use airtcp_proto::cc::{Build, WindowRules};
 use airtcp_wire::{Dur, Time};
 

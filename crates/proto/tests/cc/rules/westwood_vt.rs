@@ -1,7 +1,7 @@
 //! WestwoodVT: Δ by eq. (2) of the paper, and what each verdict leaves of the window.
 
 use super::{assert_near, avoiding};
-use crate::model::{Sender, plain};
+use crate::cc::model::{Sender, plain};
 use airtcp_wire::Dur;
 
 const BASE_RTT: Dur = Dur::from_millis(100);

@@ -1,0 +1,7 @@
+//! Captures: what is written is read again, by this crate and by other tools, and no bytes stop a reader.
+
+mod any_bytes;
+mod common;
+mod other_tools;
+mod round_trips;
+mod timelines;

@@ -1,0 +1,16 @@
+//! The machines, each driven by hand in virtual time.
+
+mod base_station;
+mod cc;
+mod circuit;
+mod circuit_allocations;
+mod common;
+mod heap;
+mod link;
+mod lost_acks;
+mod queues;
+mod recorded_traces;
+mod tcp_delivery;
+mod tcp_strangers;
+mod tcp_timelines;
+mod timeout_policy;

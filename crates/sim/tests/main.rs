@@ -1,0 +1,14 @@
+//! The simulator: what its records hold, and the laws that they obey.
+
+mod base_station;
+mod bbr_as_in_linux;
+mod capture_readers;
+mod captures;
+mod circuit;
+mod circuit_shares;
+mod common;
+mod compositions;
+mod engine;
+mod laws;
+mod packet_control;
+mod undo;

@@ -1,0 +1,4 @@
+//! Headers: known bytes, and any bytes.
+
+mod any_bytes;
+mod vectors;
