@@ -132,8 +132,8 @@ impl Network {
             burst.limit_to(most);
             let sender = &mut transfer.ends[SENDER];
             let mut header =
-                if sender.continues(&burst) { sender.open_burst(self.now) } else { Header::default() };
-            while transfer.ends[SENDER].continues(&burst) {
+                if burst.continues() { sender.open_burst(self.now, &burst) } else { Header::default() };
+            while burst.continues() {
                 let sender = &mut transfer.ends[SENDER];
                 let offset = sender.next_in_burst(self.now, &mut burst, &mut header);
                 let id = self.packets.insert_new_data(&header, sender.new_data_ecn(), offset);

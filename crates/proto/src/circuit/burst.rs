@@ -81,7 +81,7 @@ impl Control {
     /// May another data packet leave, and its header packet with it?
     #[inline]
     fn continues(&self, burst: &Burst, queue: &TunnelQueue) -> bool {
-        self.connection.continues(burst) && self.is_due_after_first(queue)
+        burst.continues() && self.is_due_after_first(queue)
     }
 
     /// Is a header packet due right after the first data packet of the queue?
@@ -98,7 +98,7 @@ impl Control {
         // The TCP never has more to send than the present header packet.
         self.connection.set_unsent(self.vmss as u64);
         if burst.sent == 0 {
-            *header = self.connection.open_burst(now);
+            *header = self.connection.open_burst(now, burst);
         }
         let offset = self.connection.next_in_burst(now, burst, header);
         self.forwarded += i64::from(item.bytes) - i64::from(header.len);

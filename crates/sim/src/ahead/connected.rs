@@ -69,8 +69,8 @@ impl Connected<'_> {
     /// Sends the only segment of a burst. Returns whether nothing more may leave now.
     #[inline(always)]
     fn send_segment(&mut self, now: Time, mut burst: Burst) -> bool {
-        if self.transfer.ends[SENDER].continues(&burst) {
-            let mut header = self.transfer.ends[SENDER].open_burst(now);
+        if burst.continues() {
+            let mut header = self.transfer.ends[SENDER].open_burst(now, &burst);
             let is_received = self.send_next(now, &mut burst, &mut header, false, true);
             self.flow.counts.data_packets_sent += 1;
             self.count_received(u32::from(is_received), plain_bytes(&header));
@@ -112,9 +112,9 @@ impl Connected<'_> {
     #[inline(always)]
     fn send_burst(&mut self, now: Time, mut burst: Burst, is_direct: bool) -> bool {
         let sender = &mut self.transfer.ends[SENDER];
-        let mut header = if sender.continues(&burst) { sender.open_burst(now) } else { Header::default() };
+        let mut header = if burst.continues() { sender.open_burst(now, &burst) } else { Header::default() };
         let (mut follows, mut missed) = (false, 0);
-        while self.transfer.ends[SENDER].continues(&burst) {
+        while burst.continues() {
             follows = self.send_next(now, &mut burst, &mut header, follows, is_direct);
             if !follows {
                 missed += 1;

@@ -164,9 +164,9 @@ impl Connection {
         }
         let mut burst = self.begin_burst(now)?;
         burst.limit_to(1);
-        let is_sent = self.continues(&burst);
+        let is_sent = burst.continues();
         if is_sent {
-            let mut header = self.open_burst(now);
+            let mut header = self.open_burst(now, &burst);
             out.offset = self.next_in_burst(now, &mut burst, &mut header);
             out.segment = Segment::from(&header);
             (out.ecn, out.reason) = (self.new_data_ecn(), Reason::New);
@@ -232,24 +232,18 @@ impl Connection {
         Some(burst)
     }
 
-    /// Returns whether another segment of the burst may leave.
-    #[inline(always)]
-    pub fn continues(&self, burst: &Burst) -> bool {
-        self.sender.continues(burst)
-    }
-
-    /// The header that all segments of a burst share. Only for a burst that [continues](Connection::continues).
+    /// The header that all segments of a burst share. Only for a burst that [continues](Burst::continues).
     // As `data_segment` for new data without CWR.
     #[inline(always)]
-    pub fn open_burst(&mut self, now: Time) -> Header {
+    pub fn open_burst(&mut self, now: Time, burst: &Burst) -> Header {
         let mut header = self.header(now, 0, Flags::ACK);
-        header.len = self.sender.core.mss() as u32;
+        header.len = burst.mss() as u32;
         self.receiver.acks.on_data_sent(now);
         header
     }
 
     /// Turns `header`, which [`open_burst`](Connection::open_burst) has returned, into the next segment of a burst that
-    /// [continues](Connection::continues). Returns the stream offset of its payload.
+    /// [continues](Burst::continues). Returns the stream offset of its payload.
     #[inline(always)]
     pub fn next_in_burst(&mut self, now: Time, burst: &mut Burst, header: &mut Header) -> u64 {
         let (start, is_pushed) = self.sender.next_in_burst(now, burst);
@@ -353,11 +347,11 @@ mod tests {
         /// Sends bursts, including those that the pacer releases before anything else happens. Returns the last one's time.
         fn send_bursts(&mut self, mut now: Time, end: usize, chance: &mut impl FnMut() -> Chance) -> Time {
             while let Some(mut burst) = self.ends[end].begin_burst(now) {
-                let mut header = match self.ends[end].continues(&burst) {
-                    true => self.ends[end].open_burst(now),
+                let mut header = match burst.continues() {
+                    true => self.ends[end].open_burst(now, &burst),
                     false => Header::default(),
                 };
-                while self.ends[end].continues(&burst) {
+                while burst.continues() {
                     let offset = self.ends[end].next_in_burst(now, &mut burst, &mut header);
                     let (segment, ecn) = (Segment::from(&header), self.ends[end].new_data_ecn());
                     self.launch(now, end, Transmit { segment, ecn, reason: Reason::New, offset }, chance);

@@ -101,23 +101,16 @@ impl Sender {
             // Sending a segment may change the window or the pacer's schedule.
             _ => (1, last_start.min(start)),
         };
-        Some(Burst { limit, start, mss, last_start, last, most, sent: 0 })
+        Some(Burst { limit, next: start, mss, last_start, last, most, sent: 0 })
     }
 
-    /// Returns whether another segment of the burst may leave.
-    #[inline(always)]
-    pub fn continues(&self, burst: &Burst) -> bool {
-        self.core.nxt() <= burst.last
-    }
-
-    /// Sends the next segment of a burst that [continues](Sender::continues). Returns its start, and whether it carries PSH.
+    /// Sends the next segment of a burst that [continues](Burst::continues). Returns its start, and whether it carries PSH.
     #[inline(always)]
     pub fn next_in_burst(&mut self, now: Time, burst: &mut Burst) -> (u64, bool) {
-        let mss = self.core.mss();
-        let is_pushed = self.push(mss);
-        let core = &mut self.core;
-        let (start, end) = (core.nxt(), core.nxt() + mss);
-        core.push(Sent::new(now, start, end, is_pushed));
+        let (start, end) = (burst.next, burst.next + burst.mss);
+        let is_pushed = self.push(burst.mss);
+        self.core.push(Sent::new(now, start, end, is_pushed));
+        burst.next = end;
         burst.sent += 1;
         (start, is_pushed)
     }
@@ -131,9 +124,8 @@ impl Sender {
     /// Does the bookkeeping for the burst. Returns whether the window or the pacer keeps more full segments from leaving.
     #[inline(always)]
     pub fn end_burst(&mut self, now: Time, burst: &Burst) -> bool {
-        let core = &self.core;
-        let has_more = core.nxt() + core.mss() <= burst.limit;
-        let is_blocked = burst.sent < burst.most && has_more && core.nxt() > burst.last_start;
+        let has_more = burst.next + burst.mss <= burst.limit;
+        let is_blocked = burst.sent < burst.most && has_more && burst.next > burst.last_start;
         self.settle(now, burst, is_blocked);
         let is_over = is_blocked || (has_more && self.is_held_back(now));
         self.has_data_waiting |= is_over;
@@ -143,12 +135,12 @@ impl Sender {
     /// Updates stamps, counters, timers and the pacer for the segments that have left.
     #[inline(always)]
     fn settle(&mut self, now: Time, burst: &Burst, is_blocked: bool) {
-        let (nxt, mss) = (self.core.nxt(), self.core.mss());
+        let (nxt, mss) = (burst.next, burst.mss);
         let segments = u64::from(burst.sent);
         if segments > 0 {
             self.core.stamp(now, burst.sent, mss);
             if self.timed.is_none() {
-                self.timed = Some((burst.start + mss, now));
+                self.timed = Some((nxt - (segments - 1) * mss, now));
             }
             self.core.stats.data_segments_sent += segments;
             self.core.stats.data_bytes_sent += segments * mss;
@@ -166,8 +158,8 @@ impl Sender {
 pub struct Burst {
     /// End of the written data or of the peer's window, whichever comes first: no segment ends beyond.
     limit: u64,
-    /// Where the first segment starts, and the length of each.
-    start: u64,
+    /// Where the next segment starts, and the length of each.
+    next: u64,
     mss: u64,
     /// Where the last segment may start at most, given `limit` and the window.
     last_start: u64,
@@ -178,9 +170,21 @@ pub struct Burst {
 }
 
 impl Burst {
+    /// Returns whether another segment of the burst may leave.
+    #[inline(always)]
+    pub fn continues(&self) -> bool {
+        self.next <= self.last
+    }
+
+    /// The length of each segment.
+    #[inline(always)]
+    pub fn mss(&self) -> u64 {
+        self.mss
+    }
+
     /// Limits a burst that has just begun to this many segments.
     pub fn limit_to(&mut self, segments: u32) {
-        let last = segments.checked_sub(1).map_or(0, |others| self.start + u64::from(others) * self.mss);
+        let last = segments.checked_sub(1).map_or(0, |others| self.next + u64::from(others) * self.mss);
         (self.most, self.last) = (self.most.min(segments), self.last.min(last));
     }
 }
