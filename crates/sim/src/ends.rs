@@ -37,16 +37,15 @@ impl Ends {
     pub fn prefetch_ends(&self, index: u32, ends: &[usize]) {
         let transfer = self.transfers.get(index);
         for &end in ends {
-            match end {
-                SENDER => prefetch_part(&transfer.ends[SENDER], Connection::TOUCHED_BY_ACK),
-                _ => {
-                    for part in Connection::TOUCHED_BY_TEXT {
-                        prefetch_part(&transfer.ends[RECEIVER], part);
-                    }
-                }
-            }
+            prefetch_part(&transfer.ends[end], Connection::TOUCHED);
         }
         prefetch_part(transfer, Transfer::TOUCHED);
+    }
+
+    /// Prefetches the sender of this end of a connection, once the end itself is in the cache.
+    #[inline(always)]
+    pub fn prefetch_sender(&self, index: u32, end: usize) {
+        self.transfers.get(index).ends[end].prefetch_sender();
     }
 
     /// Prefetches what these ends point to, and their flow, once the ends themselves are in the cache.
@@ -66,7 +65,7 @@ impl Ends {
     #[inline]
     pub fn prefetch_for_timer(&self, endpoint: u32) {
         let transfer = self.transfers.get(endpoint >> 1);
-        prefetch_part(&transfer.ends[(endpoint & 1) as usize], Connection::TOUCHED_BY_TIMER);
+        prefetch_part(&transfer.ends[(endpoint & 1) as usize], Connection::TOUCHED);
         prefetch_part(transfer, Transfer::TOUCHED);
     }
 

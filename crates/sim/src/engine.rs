@@ -336,8 +336,11 @@ impl Engine {
         };
         topology.prefetch(side, 24);
         self.look_at_packet(side, 8);
-        if let Some(endpoint) = endpoint(4) {
+        if let Some(endpoint) = endpoint(6) {
             self.ends.prefetch_ends(endpoint >> 1, &[(endpoint & 1) as usize]);
+        }
+        if let Some(endpoint) = endpoint(4) {
+            self.ends.prefetch_sender(endpoint >> 1, (endpoint & 1) as usize);
         }
         if let Some(endpoint) = endpoint(2) {
             self.ends.prefetch_beyond_ends(endpoint >> 1, &[(endpoint & 1) as usize]);
@@ -358,8 +361,11 @@ impl Engine {
         let arrivals = &self.stage.network.ahead.arrivals;
         let endpoint = |skipped| arrivals.get(skipped).and_then(|arrival| arrival.what().endpoint());
         arrivals.get(16).into_iter().for_each(prefetch);
-        if let Some(endpoint) = endpoint(8) {
+        if let Some(endpoint) = endpoint(12) {
             self.ends.prefetch_ends(endpoint >> 1, &[SENDER, RECEIVER]);
+        }
+        if let Some(endpoint) = endpoint(8) {
+            self.ends.prefetch_sender(endpoint >> 1, SENDER);
         }
         if let Some(endpoint) = endpoint(4) {
             self.ends.prefetch_beyond_ends(endpoint >> 1, &[SENDER, RECEIVER]);

@@ -286,7 +286,7 @@ impl<'a> Server<'a> {
     fn show(&mut self) {
         let Some(watch) = &mut self.watch else { return };
         for flow in self.own.keys().filter_map(|key| self.tools.flow(*key)) {
-            watch.look(&flow.endpoints, &flow.stream.sender_view(), flow.stream.stats());
+            watch.look(&flow.endpoints, &flow.stream.sender_view(), &flow.stream.stats());
         }
     }
 

@@ -85,7 +85,7 @@ impl Stream {
         self.connection.sender_view()
     }
 
-    pub fn stats(&self) -> &Stats {
+    pub fn stats(&self) -> Stats {
         self.connection.stats()
     }
 

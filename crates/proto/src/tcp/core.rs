@@ -15,7 +15,6 @@ use super::scoreboard::{Scoreboard, Sent};
 use super::spurious::{Saved, Spurious, Trigger};
 use crate::cc::{Cause, Congestion, CongestionControl, Governor, WindowRules};
 use airtcp_wire::{Dur, Time};
-use std::mem::offset_of;
 
 /// The phase of loss recovery.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -66,9 +65,6 @@ pub struct Core {
 }
 
 impl Core {
-    /// Offset of SND.UNA. The fields before it are only touched where something is sent.
-    pub const UNA: usize = offset_of!(Core, board) + Scoreboard::UNA;
-
     pub fn new(rules: &Rules, mss: u64, has_sack: bool) -> Core {
         let config = &rules.config;
         let mut core = Core {

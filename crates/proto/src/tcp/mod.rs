@@ -11,6 +11,7 @@ pub mod config;
 pub mod connection;
 mod core;
 mod duplicates;
+mod half;
 mod handshake;
 mod inflation;
 pub mod pacer;

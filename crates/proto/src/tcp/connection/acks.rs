@@ -24,16 +24,14 @@ impl Connection {
         let mut blocks = [(0, 0); 4];
         let (count, dsack) = self.sack_blocks(segment.ack, sack, ack, &mut blocks);
         let flags = segment.flags();
-        self.sender.handle_ack(
-            now,
-            &AckIn {
-                dsack,
-                has_payload: segment.seq_len() > 0,
-                ece: self.negotiated.ecn && flags.contains(Flags::ECE) && !flags.contains(Flags::SYN),
-                eln: flags.contains(Flags::ELN) && self.rules.config.eln,
-                ..self.plain_ack(segment, &blocks[..count], ack, window)
-            },
-        );
+        let ack_in = AckIn {
+            dsack,
+            has_payload: segment.seq_len() > 0,
+            ece: self.negotiated.ecn && flags.contains(Flags::ECE) && !flags.contains(Flags::SYN),
+            eln: flags.contains(Flags::ELN) && self.rules.config.eln,
+            ..self.plain_ack(segment, &blocks[..count], ack, window)
+        };
+        self.sender.handle_ack(now, &ack_in);
     }
 
     /// [`take_news`](Connection::take_news) for an ACK between SND.UNA and SND.NXT that has neither text nor other flags.
@@ -49,9 +47,10 @@ impl Connection {
         let mut blocks = [(0, 0); 4];
         let (count, dsack) = self.sack_blocks(segment.ack, sack, ack, &mut blocks);
         let ack_in = AckIn { dsack, ..self.plain_ack(segment, &blocks[..count], ack, window) };
-        match ack == self.sender.core.una() {
-            true => self.sender.take_ack::<false>(now, &ack_in),
-            false => self.sender.take_ack::<true>(now, &ack_in),
+        let sender = &mut *self.sender;
+        match ack == sender.core.una() {
+            true => sender.take_ack::<false>(now, &ack_in),
+            false => sender.take_ack::<true>(now, &ack_in),
         }
     }
 

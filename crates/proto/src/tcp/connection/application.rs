@@ -3,6 +3,7 @@
 use super::prediction::Prediction;
 use super::{Connection, Event, SenderView, State, Stats};
 use crate::tcp::core::Phase;
+use crate::tcp::sender::Sender;
 use airtcp_wire::{Dur, Flags, Segment, Seq, Time};
 use std::ops::Range;
 
@@ -43,7 +44,7 @@ impl Connection {
     /// Bytes of new data that would leave at `now`.
     pub fn allowance(&self, now: Time) -> u64 {
         match self.state {
-            State::Established | State::CloseWait => self.sender.allowance(now),
+            State::Established | State::CloseWait => self.with_sender(|sender| sender.allowance(now)),
             _ => 0,
         }
     }
@@ -51,6 +52,7 @@ impl Connection {
     /// For the data TCP of a circuit (paper 000 §6, F2): once resent, the first unacknowledged segment is resent again after
     /// every `duplicates` duplicate ACKs.
     pub fn repeat_first_every(&mut self, duplicates: u32) {
+        self.begin_to_send();
         self.sender.repeat_first_every(duplicates.max(1));
     }
 
@@ -103,14 +105,14 @@ impl Connection {
 
     /// Bytes of our stream acknowledged.
     pub fn acknowledged(&self) -> u64 {
-        let core = &self.sender.core;
-        core.una().saturating_sub(1 + u64::from(self.sender.is_finished()))
+        let is_finished = self.sender.get().is_some_and(Sender::is_finished);
+        self.sender.una().saturating_sub(1 + u64::from(is_finished))
     }
 
     /// Returns whether `seq` lies in SND.UNA..SND.NXT: it was sent and is not yet acknowledged.
     pub fn is_outstanding(&self, seq: Seq) -> bool {
-        let core = &self.sender.core;
-        seq.offset(self.iss, core.una()).is_some_and(|position| (core.una()..core.nxt()).contains(&position))
+        let outstanding = self.sender.una()..self.sender.nxt();
+        seq.offset(self.iss, outstanding.start).is_some_and(|position| outstanding.contains(&position))
     }
 
     /// The path carries no packets with more payload than this: what is outstanding in longer ones is lost, and is resent at
@@ -123,7 +125,7 @@ impl Connection {
     /// The RTT sample that the last `handle_segment` took.
     #[inline]
     pub fn last_rtt(&self) -> Option<Dur> {
-        self.sender.last_rtt
+        self.sender.get()?.last_rtt
     }
 
     #[inline]
@@ -134,29 +136,42 @@ impl Connection {
     // Inlined, because most callers read only a few of the fields.
     #[inline(always)]
     pub fn sender_view(&self) -> SenderView {
-        let core = &self.sender.core;
-        SenderView {
-            cwnd: core.window(),
-            ssthresh: core.cc.ssthresh(),
-            mss: core.mss(),
-            srtt: core.rtt.srtt(),
-            rttvar: core.rtt.rttvar(),
-            rto: core.rtt.rto(),
-            in_flight: core.board.in_flight(),
-            una: core.una().saturating_sub(1),
-            nxt: core.nxt().saturating_sub(1),
-            peer_window: self.sender.peer_window(),
-            in_recovery: core.phase() != Phase::Open,
+        match self.sender.get() {
+            Some(sender) => view(sender),
+            None => self.view_at_rest(),
         }
+    }
+
+    #[inline(never)]
+    fn view_at_rest(&self) -> SenderView {
+        self.with_sender(view)
     }
 
     /// The number of segments and ranges in memory, with which the connection grows. The two windows bound it.
     pub fn kept(&self) -> usize {
-        self.sender.kept() + self.receiver.reassembly.kept()
+        self.sender.get().map_or(0, Sender::kept) + self.receiver.reassembly.kept()
     }
 
     #[inline]
-    pub fn stats(&self) -> &Stats {
-        &self.sender.core.stats
+    pub fn stats(&self) -> Stats {
+        self.sender.stats()
+    }
+}
+
+#[inline(always)]
+fn view(sender: &Sender) -> SenderView {
+    let core = &sender.core;
+    SenderView {
+        cwnd: core.window(),
+        ssthresh: core.cc.ssthresh(),
+        mss: core.mss(),
+        srtt: core.rtt.srtt(),
+        rttvar: core.rtt.rttvar(),
+        rto: core.rtt.rto(),
+        in_flight: core.board.in_flight(),
+        una: core.una().saturating_sub(1),
+        nxt: core.nxt().saturating_sub(1),
+        peer_window: sender.peer_window(),
+        in_recovery: core.phase() != Phase::Open,
     }
 }

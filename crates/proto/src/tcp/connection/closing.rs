@@ -157,7 +157,7 @@ impl Connection {
 
     /// A keep-alive segment (RFC 9293 §3.8.4). It lies below what the peer expects, so that the peer answers it in any case.
     pub fn question(&mut self, now: Time) -> Transmit {
-        let segment = self.segment(now, self.sender.core.nxt().saturating_sub(1));
+        let segment = self.segment(now, self.sender.nxt().saturating_sub(1));
         Transmit { segment, ..Transmit::default() }
     }
 

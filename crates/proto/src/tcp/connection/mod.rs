@@ -12,11 +12,12 @@ mod told;
 pub use told::{Event, Reason, SenderView, State, Stats, Transmit};
 
 use super::config::TcpConfig;
-use super::core::Core;
+use super::half::Half;
 use super::handshake::{Negotiated, Rules};
 use super::receiver::Receiver;
 use super::sender::Sender;
 use crate::cc::RegistryError;
+use crate::prefetch::prefetch_part;
 use airtcp_wire::{Ecn, Segment, Seq, Time};
 use prediction::Prediction;
 use std::mem::offset_of;
@@ -25,8 +26,8 @@ use std::sync::Arc;
 
 /// A TCP endpoint. See [`crate::machine`] for how it is driven.
 ///
-/// The fields that a plain segment touches lie together, at the end of the sender and at the beginning of the receiver, so
-/// that few cache lines hold them all.
+/// The fields that a plain segment touches lie together, here and at the end of the sender, so that few cache lines hold
+/// them all.
 #[repr(C)]
 pub struct Connection {
     rules: Arc<Rules>,
@@ -35,7 +36,7 @@ pub struct Connection {
     /// No challenge ACK leaves before.
     challenge_again_at: Time,
     reset_due: Option<Box<Segment>>,
-    sender: Sender,
+    sender: Half,
     clock: Time,
     /// The end of TIME-WAIT, or of FIN-WAIT-2 once the application has closed.
     wait_deadline: Time,
@@ -52,19 +53,8 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// The byte range of a `Connection` that an ACK touches while only data is sent and nothing is lost.
-    pub const TOUCHED_BY_ACK: Range<usize> =
-        offset_of!(Connection, sender.core.sampler)..size_of::<Connection>();
-    /// The byte ranges that text touches while nothing is sent.
-    pub const TOUCHED_BY_TEXT: [Range<usize>; 2] = [
-        offset_of!(Connection, sender.core) + Core::UNA
-            ..offset_of!(Connection, sender.core.stats.data_segments_sent),
-        offset_of!(Connection, sender.last_rtt)..size_of::<Connection>(),
-    ];
-
-    /// The byte range that a timer event touches if the timer has been restarted meanwhile.
-    pub const TOUCHED_BY_TIMER: Range<usize> =
-        offset_of!(Connection, sender) + Sender::TOUCHED_BY_TIMER..size_of::<Connection>();
+    /// The byte range of a `Connection` that segments touch while nothing is lost.
+    pub const TOUCHED: Range<usize> = offset_of!(Connection, sender)..size_of::<Connection>();
 
     /// Begins an active open: the first `poll_transmit` yields the SYN.
     ///
@@ -103,7 +93,7 @@ impl Connection {
             state,
             iss,
             negotiated: Negotiated { mss, ..Negotiated::default() },
-            sender: Sender::new(rules, mss, false),
+            sender: Half::new(rules, mss),
             receiver: Receiver::new(&rules.config),
             is_passive: false,
             is_orphan: false,
@@ -116,10 +106,18 @@ impl Connection {
         }
     }
 
-    /// Prefetches the memory outside of the `Connection` that an ACK touches.
+    /// Prefetches the sender, once the `Connection` itself is in the cache.
+    #[inline]
+    pub fn prefetch_sender(&self) {
+        if let Some(sender) = self.sender.get() {
+            prefetch_part(sender, Sender::TOUCHED_BY_ACK);
+        }
+    }
+
+    /// Prefetches the memory outside of the `Connection` and its sender that an ACK touches.
     #[inline]
     pub fn prefetch_for_ack(&self) {
-        self.sender.prefetch();
+        self.sender.get().into_iter().for_each(Sender::prefetch);
         self.receiver.acks.prefetch();
     }
 
@@ -165,13 +163,14 @@ impl Connection {
     /// [`handle_timeout`](Connection::handle_timeout) if it is due. Otherwise returns when it will be.
     #[inline]
     pub fn handle_due(&mut self, now: Time) -> Option<Time> {
-        // A connection that only receives has no other timer.
-        let expires = match self.prediction {
-            Prediction::Receiving => self.poll_expected_timeout() <= now,
-            _ => self.expires_by(now),
+        let (expires, departs) = match self.sender.get() {
+            Some(sender) if self.prediction != Prediction::Receiving => {
+                (self.expires(sender, now), sender.next_departure(self.clock) <= now)
+            }
+            // A connection that only receives has no other timer.
+            _ => (self.poll_expected_timeout() <= now, false),
         };
-        let is_due = expires || self.sender.next_departure(self.clock) <= now;
-        if self.is_timeless() || !is_due {
+        if self.is_timeless() || !(expires || departs) {
             return Some(self.poll_timeout());
         }
         self.wake(now, expires);
@@ -212,13 +211,17 @@ impl Connection {
         if self.is_timeless() {
             return Time::NEVER;
         }
-        self.timer().min(self.sender.next_departure(self.clock))
+        match self.sender.get() {
+            Some(sender) => self.earliest_of(sender.deadline()).min(sender.next_departure(self.clock)),
+            None => self.earliest_of(Time::NEVER),
+        }
     }
 
     /// A lower bound of [`poll_timeout`](Connection::poll_timeout) that is cheap after a plain ACK.
     #[inline(always)]
     pub fn earliest_timeout(&self) -> Time {
-        self.earliest_timer().min(self.sender.next_departure(self.clock))
+        let Some(sender) = self.sender.get() else { return Time::ZERO };
+        self.earliest_of(sender.earliest_deadline()).min(sender.next_departure(self.clock))
     }
 
     /// Returns whether no timer can run, because the state is CLOSED or LISTEN.
@@ -230,32 +233,29 @@ impl Connection {
     /// Returns whether the sender has a pacer. Then segments leave one at a time.
     #[inline]
     pub fn is_paced(&self) -> bool {
-        self.sender.is_paced()
+        self.sender.get().is_some_and(Sender::is_paced)
     }
 
     /// Until when the pacer lets nothing leave, whatever the windows allow; [`Time::NEVER`] if it holds nothing back.
     #[inline]
     pub fn paced_until(&self) -> Time {
-        self.sender.paced_until(self.clock)
+        self.sender.get().map_or(Time::NEVER, |sender| sender.paced_until(self.clock))
     }
 
-    /// A lower bound of [`timer`](Connection::timer).
-    #[inline(always)]
-    fn earliest_timer(&self) -> Time {
-        self.earliest_of(self.sender.earliest_deadline())
-    }
-
-    /// Returns whether one of the timers expires by `at`. While deadlines are uncomputed, a lower bound mostly excludes it.
+    /// Returns whether one of the timers expires by `at`.
     #[inline(always)]
     fn expires_by(&self, at: Time) -> bool {
-        let may_expire = !self.sender.leaves_timers_open() || self.earliest_timer() <= at;
-        may_expire && self.timer() <= at
+        match self.sender.get() {
+            Some(sender) => self.expires(sender, at),
+            None => self.earliest_of(Time::NEVER) <= at,
+        }
     }
 
-    /// When the earliest of the timers expires.
-    #[inline]
-    fn timer(&self) -> Time {
-        self.earliest_of(self.sender.deadline())
+    /// [`expires_by`](Connection::expires_by). While deadlines are uncomputed, a lower bound mostly excludes it.
+    #[inline(always)]
+    fn expires(&self, sender: &Sender, at: Time) -> bool {
+        let may_expire = !sender.leaves_timers_open() || self.earliest_of(sender.earliest_deadline()) <= at;
+        may_expire && self.earliest_of(sender.deadline()) <= at
     }
 
     /// The earliest deadline, where `sender` is that of the sender's timers.

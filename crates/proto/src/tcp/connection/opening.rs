@@ -1,10 +1,13 @@
 //! Opening: LISTEN, SYN-SENT, and the SYNs that leave.
 
+use super::prediction::Prediction;
 use super::{Connection, Event, Receiver, State, Transmit};
 use crate::Chances;
 use crate::cc::WindowRules;
+use crate::tcp::half::{Half, Resting};
 use crate::tcp::handshake::{Negotiated, negotiate, offer};
 use crate::tcp::recovery::reads_sack;
+use crate::tcp::sender::Sender;
 use crate::tcp::spurious::timestamp;
 use airtcp_wire::{Ecn, Flags, Segment, Seq, Time, Timestamps};
 
@@ -96,7 +99,7 @@ impl Connection {
     /// Something is to be sent, which takes a controller: builds it if there is none.
     #[inline(always)]
     pub(super) fn begin_to_send(&mut self) {
-        if !self.sender.core.cc.has_controller() {
+        if !self.sender.get().is_some_and(|sender| sender.core.cc.has_controller()) {
             self.get_controller();
         }
     }
@@ -107,8 +110,39 @@ impl Connection {
         if matches!(self.state, State::Closed | State::Listen | State::SynSent | State::SynReceived) {
             return;
         }
+        self.forget_prediction();
         let initial_window = if self.is_syn_loss_congestion() { 1 } else { self.rules.config.initial_window };
         self.sender.follow(self.rules.build(self.seed, self.negotiated.mss, initial_window));
+    }
+
+    /// Lets the sender rest if it has sent one SYN and nothing else.
+    pub(super) fn rest_if_possible(&mut self) {
+        debug_assert!(self.prediction == Prediction::Receiving);
+        if let Some(resting) = self.sender.get().and_then(Resting::of) {
+            self.sender = Half::Resting(resting);
+        }
+    }
+
+    /// Wakes the sender if it rests.
+    #[inline(never)]
+    pub(super) fn wake_sender(&mut self) {
+        if let Half::Resting(resting) = &self.sender {
+            self.sender = Half::Sending(Box::new(self.woken(resting)));
+        }
+    }
+
+    fn woken(&self, resting: &Resting) -> Sender {
+        let Negotiated { mss, sack, .. } = self.negotiated;
+        resting.wake(&self.rules, mss, sack && reads_sack(&self.rules.config))
+    }
+
+    /// Asks the sender, or the one that would be there if it did not rest.
+    #[inline(always)]
+    pub(super) fn with_sender<T>(&self, ask: impl Fn(&Sender) -> T) -> T {
+        match &self.sender {
+            Half::Sending(sender) => ask(sender),
+            Half::Resting(resting) => ask(&self.woken(resting)),
+        }
     }
 
     pub(super) fn poll_syn(&mut self, now: Time, out: &mut Transmit) -> bool {

@@ -65,8 +65,8 @@ impl Connection {
     }
 
     pub(super) fn pure_ack(&mut self, now: Time, out: &mut Transmit) {
-        self.sender.core.stats.acks_sent += 1;
-        out.segment = self.segment(now, self.sender.core.nxt());
+        let nxt = self.sender.count_ack();
+        out.segment = self.segment(now, nxt);
         (out.ecn, out.reason, out.offset) = (Ecn::NotEct, Reason::Ack, 0);
     }
 

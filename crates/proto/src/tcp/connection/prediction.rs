@@ -2,7 +2,8 @@
 //! expected one. The conditions under which the general path would do nothing special are checked once and then kept.
 
 use super::{Connection, Reason, State, Transmit};
-use crate::tcp::sender::Burst;
+use crate::tcp::half::{Half, Resting};
+use crate::tcp::sender::{Burst, Sender};
 use airtcp_wire::{Ecn, Flags, Header, SackBlocks, Segment, Time};
 
 /// What a connection expects, valid until something unexpected happens.
@@ -11,7 +12,7 @@ pub(super) enum Prediction {
     /// To be [computed](Connection::predict).
     Unknown,
     Nothing,
-    /// Text: we have nothing outstanding and nothing to send.
+    /// Text: we have nothing outstanding and nothing to send. Only then may the sender rest.
     Receiving,
     /// ACKs: each outstanding segment was sent once and is in flight, and what leaves next is new data.
     Sending,
@@ -22,11 +23,14 @@ pub(super) enum Prediction {
 }
 
 impl Connection {
-    /// Something unexpected happens: computes the deadlines that plain ACKs have left uncomputed.
+    /// Something unexpected happens: wakes the sender, or computes the deadlines that plain ACKs have left uncomputed.
     #[inline]
     pub(super) fn forget_prediction(&mut self) {
         self.prediction = Prediction::Unknown;
-        self.sender.settle_plain_acks();
+        match &mut self.sender {
+            Half::Sending(sender) => sender.settle_plain_acks(),
+            Half::Resting(_) => self.wake_sender(),
+        }
     }
 
     #[inline(always)]
@@ -40,14 +44,15 @@ impl Connection {
 
     #[inline(never)]
     fn predict(&self) -> Prediction {
+        let Some(sender) = self.sender.get() else { return Prediction::Receiving };
         let is_ordinary = self.state == State::Established
             && self.events == 0
             && self.reset_due.is_none()
             && !self.is_orphan
             && !self.receiver.knows_end();
         match is_ordinary {
-            true if self.sender.is_silent() => Prediction::Receiving,
-            true if self.sends_plainly() => match self.sender.is_plain() {
+            true if sender.is_silent() => Prediction::Receiving,
+            true if self.sends_plainly(sender) => match sender.is_plain() {
                 true => Prediction::Sending,
                 false => Prediction::Repairing,
             },
@@ -57,9 +62,9 @@ impl Connection {
     }
 
     /// Returns whether what leaves next is new data, with neither CWR nor SACK blocks.
-    fn sends_plainly(&self) -> bool {
-        let owes_cwr = self.negotiated.ecn && self.sender.core.answered.owes_cwr();
-        self.sender.sends_new() && !owes_cwr && !self.receiver.has_blocks()
+    fn sends_plainly(&self, sender: &Sender) -> bool {
+        let owes_cwr = self.negotiated.ecn && sender.core.answered.owes_cwr();
+        sender.sends_new() && !owes_cwr && !self.receiver.has_blocks()
     }
 
     /// Returns whether only ACKs are expected.
@@ -76,18 +81,38 @@ impl Connection {
         if segment.len == 0 || !segment.is_plain(self.negotiated.timestamps) {
             return false;
         }
-        let una = self.sender.core.una();
         let ecn = if self.negotiated.ecn { ecn } else { Ecn::NotEct };
-        let is_expected = segment.ack == self.iss.at(una) && self.only_receives();
-        if !is_expected {
+        let window = self.offered(segment);
+        let Half::Resting(resting) = &mut self.sender else {
+            return self.take_text_awake(now, *segment, ecn);
+        };
+        if segment.ack != self.iss.at(Resting::UNA) {
             return false;
         }
         let Some(is_known) = self.receiver.take_text(now, segment, ecn) else { return false };
         self.clock = now;
-        self.sender.core.stats.segments_received += 1;
-        self.sender.core.stats.duplicate_segments_received += u64::from(is_known);
-        self.sender.last_rtt = None;
-        self.sender.renew_window(una, self.offered(segment), segment.seq);
+        resting.count_text(is_known);
+        resting.renew_window(window, segment.seq);
+        true
+    }
+
+    /// [`handle_expected_text`](Connection::handle_expected_text) while the sender does not rest. It may rest from then on.
+    // The segment is passed by value, so that the fast path can keep it in registers.
+    #[inline(never)]
+    fn take_text_awake(&mut self, now: Time, segment: Header, ecn: Ecn) -> bool {
+        let una = self.sender.core.una();
+        if segment.ack != self.iss.at(una) || !self.only_receives() {
+            return false;
+        }
+        let Some(is_known) = self.receiver.take_text(now, &segment, ecn) else { return false };
+        self.clock = now;
+        let window = self.offered(&segment);
+        let sender = &mut *self.sender;
+        sender.core.stats.segments_received += 1;
+        sender.core.stats.duplicate_segments_received += u64::from(is_known);
+        sender.last_rtt = None;
+        sender.renew_window(una, window, segment.seq);
+        self.rest_if_possible();
         true
     }
 
@@ -100,8 +125,16 @@ impl Connection {
             return false;
         }
         self.clock = now;
-        self.sender.core.stats.segments_received += 1;
-        self.sender.repeat_window(segment.seq);
+        match &mut self.sender {
+            Half::Resting(resting) => {
+                resting.count_text(false);
+                resting.repeat_window(segment.seq);
+            }
+            Half::Sending(sender) => {
+                sender.core.stats.segments_received += 1;
+                sender.repeat_window(segment.seq);
+            }
+        }
         true
     }
 
@@ -113,17 +146,19 @@ impl Connection {
         if !is_pure || !self.only_sends() || !self.receiver.is_next(now, segment) {
             return false;
         }
-        let core = &self.sender.core;
+        let window = self.offered(segment);
+        let Some(sender) = self.sender.get_mut() else { return false };
+        let core = &sender.core;
         let acked = segment.ack.distance(self.iss.at(core.una()));
         if acked < 0 || acked as u64 > core.flight_size() {
             return false;
         }
         self.clock = now;
         let ack = core.una() + acked as u64;
-        self.sender.core.stats.segments_received += 1;
+        sender.core.stats.segments_received += 1;
         let is_plain = self.prediction == Prediction::Sending
             && sack.is_empty()
-            && self.sender.handle_plain_ack(now, ack, self.offered(segment), segment);
+            && sender.handle_plain_ack(now, ack, window, segment);
         if !is_plain {
             self.handle_expected_news(now, *segment, sack, ack);
         }
@@ -137,9 +172,10 @@ impl Connection {
     fn handle_expected_news(&mut self, now: Time, segment: Header, sack: &SackBlocks, ack: u64) {
         self.forget_prediction();
         let window = self.offered(&segment);
-        if self.sender.is_idle_at(ack) {
-            self.sender.last_rtt = None;
-            return self.sender.update_window(ack, window, segment.seq);
+        let sender = &mut *self.sender;
+        if sender.is_idle_at(ack) {
+            sender.last_rtt = None;
+            return sender.update_window(ack, window, segment.seq);
         }
         self.take_plain_news(now, &segment, sack, ack, window);
     }
@@ -189,12 +225,12 @@ impl Connection {
             return None;
         }
         self.clock = now;
-        self.sender.core.stats.acks_sent += 1;
+        let nxt = self.sender.count_ack();
         sack.clear();
         if self.receiver.has_blocks() {
             self.receiver.fill_sack(self.negotiated.timestamps, sack);
         }
-        Some(self.header(now, self.sender.core.nxt(), Flags::ACK))
+        Some(self.header(now, nxt, Flags::ACK))
     }
 
     /// [`poll_timeout`](Connection::poll_timeout) of a connection that [only receives](Connection::only_receives), where a
@@ -207,10 +243,11 @@ impl Connection {
     /// Returns whether the connection only sends and its pacer holds everything back, so that there is no need to poll.
     #[inline(always)]
     pub fn is_held_back(&mut self, now: Time) -> bool {
-        let is_held_back = self.sender.is_held_back(now)
-            && self.only_sends()
-            && !self.receiver.acks.is_due()
-            && self.sender.waits_its_turn();
+        if !self.only_sends() || self.receiver.acks.is_due() {
+            return false;
+        }
+        let sender = &mut *self.sender;
+        let is_held_back = sender.is_held_back(now) && sender.waits_its_turn();
         if is_held_back {
             self.clock = now;
         }
@@ -261,8 +298,9 @@ impl Connection {
     /// When the pacer lets the next segment leave, if no timer expires before: nothing else leaves until then.
     #[inline(always)]
     pub fn resumes_at(&self) -> Option<Time> {
-        let departure = self.sender.next_departure(self.clock);
-        let is_next = !departure.is_never() && !self.expires_by(departure);
+        let sender = self.sender.get()?;
+        let departure = sender.next_departure(self.clock);
+        let is_next = !departure.is_never() && !self.expires(sender, departure);
         is_next.then_some(departure)
     }
 
@@ -315,6 +353,10 @@ mod tests {
                 self.ends[end].prediction = Prediction::Nothing;
             }
             &mut self.ends[end]
+        }
+
+        fn rests(&self, end: usize) -> bool {
+            self.ends[end].sender.get().is_none()
         }
 
         fn send(&mut self, now: Time, end: usize, chance: &mut impl FnMut() -> Chance) {
@@ -396,7 +438,7 @@ mod tests {
             while self.end(end).poll_event().is_some() {}
             self.ends[end].read_all();
             self.send(now, end, chance);
-            let view = (self.ends[end].sender_view(), *self.ends[end].stats(), self.ends[end].last_rtt());
+            let view = (self.ends[end].sender_view(), self.ends[end].stats(), self.ends[end].last_rtt());
             self.said.push(format!("{view:?} {:?}", self.ends[end].accepted()));
             Some(now)
         }
@@ -411,10 +453,13 @@ mod tests {
             self.send(Time::ZERO, 0, &mut chance);
             for step in 0..1_500u64 {
                 let Some(now) = self.step(&mut chance) else { break };
-                // Now and then one of the ends writes some more.
+                // Now and then one of the ends writes some more, or at last finishes.
                 if step % 211 == 210 {
-                    let end = (step / 211 % 2) as usize;
-                    self.end(end).write(7 * step);
+                    let (end, is_last) = ((step / 211 % 2) as usize, step > 1_200);
+                    match is_last {
+                        false => self.end(end).write(7 * step),
+                        true => self.end(end).shutdown(),
+                    }
                     self.send(now, end, &mut chance);
                 }
             }
@@ -494,5 +539,54 @@ mod tests {
         let predictions: Vec<_> = (0..3_500).map_while(|_| step()).collect();
         assert_eq!(predictions[1_000], [Prediction::Sending, Prediction::Receiving]);
         assert!(predictions.contains(&[Prediction::Repairing, Prediction::Receiving]));
+        assert!(pair.rests(1));
+    }
+
+    /// A sender that has rested answers, and finishes, like one that has never rested.
+    #[test]
+    fn a_receiver_that_has_rested_writes_and_closes() {
+        for profile in profile::PROFILES {
+            let config = TcpConfig { ecn: true, ..(profile.config)() };
+            let run = |predicts| {
+                let mut pair = Pair::new(&config, predicts);
+                let mut chance = || (false, false, false, 0);
+                pair.ends[0].write(30_000);
+                pair.send(Time::ZERO, 0, &mut chance);
+                let mut now = Time::ZERO;
+                while pair.ends[1].received() < 30_000 {
+                    now = pair.step(&mut chance).unwrap();
+                }
+                assert_eq!(pair.rests(1), predicts, "{}", profile.name);
+                pair.end(1).write(20_000);
+                assert!(!pair.rests(1));
+                pair.end(1).shutdown();
+                pair.end(0).shutdown();
+                pair.send(now, 1, &mut chance);
+                pair.send(now, 0, &mut chance);
+                while pair.step(&mut chance).is_some() {}
+                assert_eq!(pair.ends[0].received(), 20_000);
+                assert_eq!(pair.ends.each_ref().map(|end| end.acknowledged()), [30_000, 20_000]);
+                pair.said
+            };
+            assert_eq!(run(true), run(false), "{}", profile.name);
+        }
+    }
+
+    /// A SYN-ACK that was resent is more than a resting sender remembers.
+    #[test]
+    fn a_sender_that_has_resent_its_syn_does_not_rest() {
+        let mut pair = Pair::new(&profile::linux(), true);
+        let mut sent = 0;
+        let mut chance = || {
+            sent += 1;
+            (sent == 2, false, false, 0)
+        };
+        pair.ends[0].write(1_000_000);
+        pair.send(Time::ZERO, 0, &mut chance);
+        for _ in 0..500 {
+            pair.step(&mut chance);
+            assert!(!pair.rests(0) && !pair.rests(1));
+        }
+        assert!(pair.ends[1].received() > 0);
     }
 }

@@ -11,7 +11,6 @@ use crate::prefetch::prefetch;
 use crate::ring::Ring;
 use airtcp_wire::{SackBlocks, Seq, Time};
 use sent::Kept;
-use std::mem::offset_of;
 
 /// How many segments beyond the last SACKed one are searched for a block's start, before the whole board is.
 const NEAR: usize = 4;
@@ -91,9 +90,6 @@ pub struct Scoreboard {
 }
 
 impl Scoreboard {
-    /// Offset of SND.UNA, the only field that is touched while nothing is sent.
-    pub const UNA: usize = offset_of!(Scoreboard, una);
-
     /// SND.UNA
     #[inline(always)]
     pub fn una(&self) -> u64 {

@@ -243,7 +243,7 @@ impl Sender {
     }
 
     #[inline(never)]
-    pub(super) fn note_largest_window(&mut self, window: u64) {
+    pub fn note_largest_window(&mut self, window: u64) {
         self.unpushed_limit = self.unpushed_limit - self.peer_window_max / 2 + window / 2;
         self.peer_window_max = window;
     }

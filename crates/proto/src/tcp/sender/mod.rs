@@ -19,10 +19,10 @@ use crate::cc::CongestionControl;
 use crate::prefetch::prefetch;
 use airtcp_wire::{Dur, Seq, Time};
 use std::mem::offset_of;
-use std::ops::RangeInclusive;
+use std::ops::{Range, RangeInclusive};
 
 /// An acknowledgment in the sender's terms: positions, bytes.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct AckIn<'a> {
     pub ack: u64,
     /// SACK blocks above SND.UNA.
@@ -102,8 +102,8 @@ pub struct Sender {
 pub use plain::Burst;
 
 impl Sender {
-    /// Offset of the part that holds the timers.
-    pub const TOUCHED_BY_TIMER: usize = offset_of!(Sender, policy);
+    /// The byte range that an ACK touches while only data is sent and nothing is lost.
+    pub const TOUCHED_BY_ACK: Range<usize> = offset_of!(Sender, core.sampler)..size_of::<Sender>();
 
     pub fn new(rules: &Rules, mss: u64, has_sack: bool) -> Sender {
         let config = &rules.config;
@@ -253,6 +253,18 @@ impl Sender {
     /// The number of segments that are kept in memory.
     pub fn kept(&self) -> usize {
         self.core.board.len() + self.policy.kept()
+    }
+
+    /// When the SYN left, and how long its acknowledgment took, if nothing but one SYN was ever sent or is to be sent.
+    pub fn only_syn(&self) -> Option<(Time, Dur)> {
+        let Core { sampler, cc, rtt, .. } = &self.core;
+        let is_only = self.core.una() == 1 && sampler.lost == 0 && !cc.has_controller() && self.is_silent();
+        (is_only && rtt.min() != Dur::MAX).then_some((self.last_sent_at, rtt.min()))
+    }
+
+    /// SND.WND, the largest window that the peer ever offered, and SND.WL1.
+    pub fn windows(&self) -> (u64, u64, Seq) {
+        (self.last_window, self.peer_window_max, self.window_seq)
     }
 
     /// Bytes from SND.UNA to the right edge of the peer's window.
