@@ -93,20 +93,29 @@ impl<T: Copy + Default> Ring<T> {
     #[inline(never)]
     fn grow(&mut self) {
         let more = if self.is_empty() { 1 } else { (self.len() / 16).max(FEW) };
-        self.change_room(self.len() + more);
+        // A large block grows where it is, or moves without being copied.
+        let mut slots = std::mem::take(&mut self.slots).into_vec();
+        let (end, head) = (slots.len(), self.head as usize);
+        slots.reserve_exact(more);
+        slots.resize(end + more, T::default());
+        if head > 0 {
+            slots.copy_within(head..end, head + more);
+            self.head += more as u32;
+        }
+        self.slots = slots.into();
     }
 
     /// Shrinks the room to twice the number of values, if that gives back at least half of it.
     pub fn shrink(&mut self) {
         let room = 2 * self.len();
         if self.slots.len() > 2 * room + MANY {
-            self.change_room(room);
+            self.move_to(room);
         }
     }
 
     /// Moves all values to a new block with `room` slots, in which the first value is at the front.
     #[cold]
-    fn change_room(&mut self, room: usize) {
+    fn move_to(&mut self, room: usize) {
         let (before, behind) = self.slots.split_at(self.head as usize);
         let behind = &behind[..behind.len().min(self.len())];
         let mut slots = Vec::with_capacity(room);
