@@ -9,7 +9,7 @@
 
 use airtcp_proto::tcp::Reason;
 use smallvec::SmallVec;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::mem::offset_of;
 use std::ops::Range;
 
@@ -31,9 +31,10 @@ impl Spurious {
     }
 }
 
-/// A range of stream bytes that share their history. It is small, because a map's node has room for eleven.
+/// A range of stream bytes that share their history.
 #[derive(Clone, Debug)]
 struct Piece {
+    start: u64,
     /// At most one packet's payload.
     bytes: u32,
     /// Orders of the copies that are not known to be lost: mostly one, or [`NONE`], and then the others.
@@ -48,12 +49,15 @@ const NONE: u32 = u32::MAX;
 impl Piece {
     /// A range that was sent once.
     fn new(range: &Range<u64>) -> Piece {
-        Piece { bytes: (range.end - range.start) as u32, copy: 0, others: None }
+        Piece { start: range.start, bytes: (range.end - range.start) as u32, copy: 0, others: None }
     }
 
-    /// Its range, if it begins at `start`.
-    fn range(&self, start: u64) -> Range<u64> {
-        start..start + u64::from(self.bytes)
+    fn range(&self) -> Range<u64> {
+        self.start..self.end()
+    }
+
+    fn end(&self) -> u64 {
+        self.start + u64::from(self.bytes)
     }
 
     fn copies(&self) -> impl Iterator<Item = u32> {
@@ -90,8 +94,8 @@ struct Undecided {
 #[derive(Clone, Debug, Default)]
 #[repr(C)]
 pub struct Truth {
-    /// Disjoint, by start.
-    pieces: BTreeMap<u64, Piece>,
+    /// Disjoint, by start. Nearly all come last and go first.
+    pieces: VecDeque<Piece>,
     /// By start and order.
     undecided: BTreeMap<(u64, u32), Undecided>,
     /// Length of the longest retransmission so far that was undecided.
@@ -160,15 +164,15 @@ impl Truth {
             _ => {
                 self.split(range.end);
                 self.split(range.start);
-                self.pieces.range_mut(range.clone()).for_each(|(_, piece)| forget(piece));
+                self.within(&range).for_each(forget);
             }
         }
         if self.undecided.is_empty() {
             return;
         }
-        let is_vain = |retry: &Undecided| {
-            self.pieces.range(range.clone()).any(|(&start, piece)| is_hopeless(retry, start, piece))
-        };
+        let places = self.places(&range);
+        let is_vain =
+            |retry: &Undecided| self.pieces.range(places.clone()).any(|piece| is_hopeless(retry, piece));
         let hopeless: SmallVec<[(u64, u32); 4]> = self
             .undecided
             .range(near(&range, self.longest))
@@ -203,16 +207,14 @@ impl Truth {
     }
 
     fn forget_below(&mut self, una: u64) {
-        while let Some((&start, first)) = self.pieces.first_key_value()
-            && let range = first.range(start)
-            && range.end <= una
-            && !self.is_waited_for(&range)
+        while let Some(first) = self.pieces.front()
+            && first.end() <= una
+            && !self.is_waited_for(&first.range())
         {
-            self.pieces.pop_first();
+            self.pieces.pop_front();
         }
-        // A tree that was emptied keeps a leaf, which is large.
         if self.pieces.is_empty() {
-            self.pieces = BTreeMap::new();
+            self.pieces = VecDeque::new();
         }
     }
 
@@ -227,31 +229,51 @@ impl Truth {
         self.spurious = Spurious::default();
     }
 
+    /// Index of the first piece that begins at `position` or later.
+    fn place(&self, position: u64) -> usize {
+        self.pieces.partition_point(|piece| piece.start < position)
+    }
+
+    /// Indices of the pieces that begin within `range`.
+    fn places(&self, range: &Range<u64>) -> Range<usize> {
+        self.place(range.start)..self.place(range.end)
+    }
+
+    /// The pieces that begin within `range`.
+    fn within(&mut self, range: &Range<u64>) -> impl Iterator<Item = &mut Piece> {
+        self.pieces.range_mut(self.places(range))
+    }
+
+    /// The piece before the one at `place`.
+    fn before(&mut self, place: usize) -> Option<&mut Piece> {
+        self.pieces.get_mut(place.checked_sub(1)?)
+    }
+
     /// Cuts the piece that has `position` inside it in two.
     fn split(&mut self, position: u64) {
-        let before = self.pieces.range_mut(..position).next_back();
-        if let Some((&start, lower)) = before.filter(|(start, piece)| piece.range(**start).end > position) {
+        let place = self.place(position);
+        if let Some(lower) = self.before(place).filter(|lower| lower.end() > position) {
             let mut upper = lower.clone();
-            lower.bytes = (position - start) as u32;
-            upper.bytes -= lower.bytes;
-            self.pieces.insert(position, upper);
+            lower.bytes = (position - lower.start) as u32;
+            (upper.start, upper.bytes) = (position, upper.bytes - lower.bytes);
+            self.pieces.insert(place, upper);
         }
     }
 
     /// Visits pieces that cover `range` exactly. A part without a piece was sent once, and gets one.
     fn visit(&mut self, range: &Range<u64>, mut visit: impl FnMut(Range<u64>, &mut Piece)) {
-        match self.pieces.range_mut(..range.end).next_back() {
+        let place = self.place(range.end);
+        match self.before(place) {
             // Most ranges are whole segments, as before.
-            Some((&start, piece)) if piece.range(start) == *range => visit(range.clone(), piece),
-            Some((&start, piece)) if piece.range(start).end > range.start => {
+            Some(piece) if piece.range() == *range => visit(range.clone(), piece),
+            Some(piece) if piece.end() > range.start => {
                 self.cover(range);
-                let pieces = self.pieces.range_mut(range.clone());
-                pieces.for_each(|(&start, piece)| visit(piece.range(start), piece));
+                self.within(range).for_each(|piece| visit(piece.range(), piece));
             }
             _ => {
                 let mut piece = Piece::new(range);
                 visit(range.clone(), &mut piece);
-                self.pieces.insert(range.start, piece);
+                self.pieces.insert(place, piece);
             }
         }
     }
@@ -260,14 +282,14 @@ impl Truth {
     fn cover(&mut self, range: &Range<u64>) {
         self.split(range.end);
         self.split(range.start);
-        let mut at = range.start;
+        let (mut at, mut place) = (range.start, self.place(range.start));
         while at < range.end {
-            let next = self.pieces.range(at..range.end).next().map(|(&start, piece)| piece.range(start));
-            let next = next.unwrap_or(range.end..range.end);
-            if at < next.start {
-                self.pieces.insert(at, Piece::new(&(at..next.start)));
+            let next = self.pieces.get(place).map_or(range.end, |piece| piece.start.min(range.end));
+            if at < next {
+                self.pieces.insert(place, Piece::new(&(at..next)));
             }
-            at = next.end;
+            at = self.pieces.get(place).map_or(range.end, Piece::end);
+            place += 1;
         }
     }
 }
@@ -278,9 +300,9 @@ fn near(range: &Range<u64>, longest: u32) -> Range<(u64, u32)> {
 }
 
 /// All copies of the piece that left before the retransmission are lost, and it is missing.
-fn is_hopeless(retry: &Undecided, start: u64, piece: &Piece) -> bool {
+fn is_hopeless(retry: &Undecided, piece: &Piece) -> bool {
     piece.copies().all(|copy| copy >= retry.order)
-        && retry.missing.iter().any(|missing| overlap(missing, &piece.range(start)))
+        && retry.missing.iter().any(|missing| overlap(missing, &piece.range()))
 }
 
 fn overlap(a: &Range<u64>, b: &Range<u64>) -> bool {
