@@ -2,6 +2,7 @@
 //!
 //! Positions are 64-bit: the SYN stands at 0, the first byte of data at 1, the FIN after the last byte.
 
+mod ends;
 mod sent;
 
 pub use sent::{Fate, Sent};
@@ -10,6 +11,7 @@ use super::rate::Stamps;
 use crate::prefetch::prefetch;
 use crate::ring::Ring;
 use airtcp_wire::{SackBlocks, Seq, Time};
+use ends::Ends;
 use sent::Kept;
 
 /// How many segments beyond the last SACKed one are searched for a block's start, before the whole board is.
@@ -85,6 +87,7 @@ pub struct Scoreboard {
     /// Segments ever taken off, which is the number of the first outstanding one.
     taken_off: u64,
     segments: Ring<Kept>,
+    ends: Ends,
     /// SND.UNA, where the first segment begins.
     una: u64,
 }
@@ -100,6 +103,7 @@ impl Scoreboard {
     pub fn skip_to(&mut self, end: u64) {
         debug_assert!(self.is_empty());
         self.una = end;
+        self.ends.restart();
     }
 
     /// Prefetches the segment that is acknowledged next, and the place of the next new one.
@@ -114,6 +118,7 @@ impl Scoreboard {
     pub fn push(&mut self, sent: Sent) {
         debug_assert_eq!(self.last().map_or(self.una, |last| last.end), sent.start);
         self.in_flight += sent.bytes();
+        self.ends.push(sent.end, sent.bytes(), self.segments.len());
         self.segments.push_back(Kept::new(&sent));
     }
 
@@ -123,7 +128,7 @@ impl Scoreboard {
 
     /// Keeps stamps from now on. Segments that are outstanding were sent before anything was delivered.
     pub fn keep_stamps(&mut self) {
-        let unread = |sent: &Kept| Stamps::new(sent.sent_at);
+        let unread = |sent: &Kept| Stamps::new(sent.sent_at());
         self.stamps = Ring::default();
         self.segments.iter().map(unread).for_each(|stamps| self.stamps.push_back(stamps));
     }
@@ -131,12 +136,14 @@ impl Scoreboard {
     /// Gives memory back if much more was outstanding before.
     pub fn shrink(&mut self) {
         self.segments.shrink();
+        self.ends.shrink();
         self.stamps.shrink();
     }
 
     #[inline]
     fn drop_first(&mut self, count: usize) {
         self.segments.drop_first(count);
+        self.ends.drop_first(count);
         self.taken_off += count as u64;
         if !self.stamps.is_empty() {
             self.stamps.drop_first(count);
@@ -144,10 +151,10 @@ impl Scoreboard {
     }
 
     /// The run that begins with the segment at `index` and ends at `limit` at most.
-    #[inline]
+    #[inline(always)]
     fn run(&self, index: usize, limit: u64) -> Option<Run> {
-        let first = self.segments.get(index)?;
-        let (end, sent_at) = (first.end(self.una), first.sent_at);
+        let first = *self.segments.get(index)?;
+        let (end, sent_at) = (self.ends.get(index), first.sent_at());
         if end > limit {
             return None;
         }
@@ -157,19 +164,19 @@ impl Scoreboard {
             end,
             oldest_at: sent_at,
             newest_at: sent_at,
-            fate: first.fate,
-            is_resent: first.is_resent,
+            fate: first.fate(),
+            is_resent: first.is_resent(),
             count: 1,
         };
         while !run.is_resent
             && run.end < limit
             && let Some(sent) = self.segments.get(index + run.count)
-            && let end = sent.end(self.una)
+            && let end = self.ends.following(run.end, index + run.count)
             && end <= limit
-            && sent.fate == first.fate
-            && !sent.is_resent
+            && sent.fate() == run.fate
+            && !sent.is_resent()
         {
-            (run.end, run.newest_at) = (end, sent.sent_at);
+            (run.end, run.newest_at) = (end, sent.sent_at());
             run.count += 1;
         }
         Some(run)
@@ -188,7 +195,7 @@ impl Scoreboard {
             self.resent_segments -= u32::from(run.is_resent);
         }
         if let Some(first) = self.segments.front().filter(|_| self.una < ack) {
-            self.discount(first.fate, ack - self.una);
+            self.discount(first.fate(), ack - self.una);
             self.una = ack;
         }
     }
@@ -199,8 +206,13 @@ impl Scoreboard {
     #[inline(always)]
     pub fn acknowledge_plain(&mut self, ack: u64, tell: impl FnOnce(&TakenOff, &Stamps)) -> Option<TakenOff> {
         let (start, oldest_at) = (self.una, self.oldest_at()?);
-        let (count, newest) = self.covered(ack)?;
-        let taken_off = TakenOff { start, end: newest.end(start), oldest_at, newest_at: newest.sent_at };
+        // Most ACKs cover two segments or one (RFC 1122 §4.2.3.2).
+        let (count, end) = match self.ends.drop_even(ack) {
+            Some(count) => (count, ack),
+            None => self.drop_ends(ack)?,
+        };
+        let newest_at = if count == 1 { oldest_at } else { self.segments.get(count - 1)?.sent_at() };
+        let taken_off = TakenOff { start, end, oldest_at, newest_at };
         self.segments.drop_first(count);
         self.una = ack;
         self.in_flight -= ack - start;
@@ -212,23 +224,13 @@ impl Scoreboard {
         Some(taken_off)
     }
 
-    /// The number of segments that `ack` covers, and the last of them. Most ACKs cover two or one (RFC 1122 §4.2.3.2).
-    #[inline(always)]
-    fn covered(&self, ack: u64) -> Option<(usize, Kept)> {
-        let ends_there = |sent: &&Kept| sent.distance(self.una) == (ack - self.una) as u32;
-        if let Some(second) = self.segments.get(1).filter(ends_there) {
-            return Some((2, *second));
-        }
-        match self.segments.front().filter(ends_there) {
-            Some(first) => Some((1, *first)),
-            None => self.covered_by_any(ack),
-        }
-    }
-
+    /// Drops the ends of the segments that `ack` covers. Returns how many they are and the last end; `None` if it covers none.
     #[inline(never)]
-    fn covered_by_any(&self, ack: u64) -> Option<(usize, Kept)> {
+    fn drop_ends(&mut self, ack: u64) -> Option<(usize, u64)> {
         let count = self.count_below(ack);
-        Some((count, *self.segments.get(count.checked_sub(1)?)?))
+        let end = self.ends.get(count.checked_sub(1)?);
+        self.ends.drop_first(count);
+        Some((count, end))
     }
 
     #[inline]
@@ -311,7 +313,7 @@ impl Scoreboard {
             each(&run, self.stamps.get(index - 1));
             for place in places {
                 if let Some(sent) = self.segments.get_mut(place) {
-                    sent.fate = Fate::Sacked;
+                    sent.set_fate(Fate::Sacked);
                 }
             }
             self.discount(run.fate, run.bytes());
@@ -384,26 +386,25 @@ impl Scoreboard {
 
     /// How many segments end at `position` or before.
     fn count_below(&self, position: u64) -> usize {
-        self.segments.partition_point(|sent| sent.end(self.una) <= position)
+        self.ends.count_below(position, self.len())
     }
 
     /// The position at which the segment at `index` begins.
     #[inline(always)]
     fn start(&self, index: usize) -> u64 {
-        let before = index.checked_sub(1).and_then(|before| self.segments.get(before));
-        before.map_or(self.una, |before| before.end(self.una))
+        index.checked_sub(1).map_or(self.una, |before| self.ends.get(before))
     }
 
     #[inline(always)]
     pub fn get(&self, index: usize) -> Option<Sent> {
-        let sent = self.segments.get(index)?;
+        let sent = *self.segments.get(index)?;
         Some(Sent {
             start: self.start(index),
-            end: sent.end(self.una),
-            sent_at: sent.sent_at,
-            fate: sent.fate,
-            is_resent: sent.is_resent,
-            is_pushed: sent.is_pushed,
+            end: self.ends.get(index),
+            sent_at: sent.sent_at(),
+            fate: sent.fate(),
+            is_resent: sent.is_resent(),
+            is_pushed: sent.is_pushed(),
         })
     }
 
@@ -414,7 +415,7 @@ impl Scoreboard {
     /// When the first segment was sent last.
     #[inline(always)]
     pub fn oldest_at(&self) -> Option<Time> {
-        self.segments.front().map(|sent| sent.sent_at)
+        self.segments.front().map(|sent| sent.sent_at())
     }
 
     pub fn last(&self) -> Option<Sent> {
@@ -424,7 +425,7 @@ impl Scoreboard {
     /// Marks the segment at `index` lost if it is in flight. Returns its bytes, 0 if it was not in flight.
     pub fn mark_lost(&mut self, index: usize) -> u64 {
         let Some(sent) = self.get(index).filter(|sent| sent.fate == Fate::InFlight) else { return 0 };
-        self.segments.get_mut(index).into_iter().for_each(|sent| sent.fate = Fate::Lost);
+        self.segments.get_mut(index).into_iter().for_each(|sent| sent.set_fate(Fate::Lost));
         let number = self.number(index);
         self.next_lost = if self.lost == 0 { number } else { self.next_lost.min(number) };
         self.in_flight -= sent.bytes();
@@ -440,8 +441,8 @@ impl Scoreboard {
     /// Marks lost segments that have not been resent as in flight again.
     pub fn unmark_lost(&mut self) {
         self.segments.update(|sent| {
-            if sent.fate == Fate::Lost {
-                sent.fate = Fate::InFlight;
+            if sent.fate() == Fate::Lost {
+                sent.set_fate(Fate::InFlight);
             }
         });
         self.in_flight += self.lost;
@@ -456,7 +457,7 @@ impl Scoreboard {
 
     fn find_first_lost(&mut self) -> Option<usize> {
         let mut index = self.index_of(self.next_lost);
-        while self.segments.get(index)?.fate != Fate::Lost {
+        while self.segments.get(index)?.fate() != Fate::Lost {
             index += 1;
         }
         self.next_lost = self.number(index);
@@ -466,8 +467,8 @@ impl Scoreboard {
     /// The segment at `index` is resent and in flight again. `stamps` are its new ones, if stamps are kept.
     pub fn resend(&mut self, now: Time, index: usize, stamps: Option<Stamps>) {
         let Some(sent) = self.get(index) else { return };
-        if let Some(sent) = self.segments.get_mut(index) {
-            (sent.sent_at, sent.fate, sent.is_resent) = (now, Fate::InFlight, true);
+        if let Some(place) = self.segments.get_mut(index) {
+            *place = Kept::new(&Sent { sent_at: now, fate: Fate::InFlight, is_resent: true, ..sent });
         }
         self.resent_segments += u32::from(!sent.is_resent);
         let (fate, bytes) = (sent.fate, sent.bytes());

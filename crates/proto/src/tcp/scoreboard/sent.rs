@@ -41,34 +41,53 @@ impl Sent {
     }
 }
 
-/// A segment in 16 bytes, because a flow has many. Each begins where the one before ends, so that only ends are kept.
+/// A segment in 8 bytes, because a flow has many: the time at which it was last sent, and in the lowest bits the rest.
+/// [`Ends`](super::ends::Ends) knows where it ends.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Kept {
-    pub sent_at: Time,
-    /// The low half of the position at which it ends.
-    end: u32,
-    pub fate: Fate,
-    pub is_resent: bool,
-    pub is_pushed: bool,
-}
+pub(super) struct Kept(u64);
+
+const FATE: u64 = 0b11;
+const IS_RESENT: u64 = 1 << 2;
+const IS_PUSHED: u64 = 1 << 3;
+/// The time has the other bits, which last for 36 years.
+const TIME_SHIFT: u32 = 4;
 
 impl Kept {
     #[inline(always)]
     pub fn new(sent: &Sent) -> Kept {
-        let &Sent { end, sent_at, fate, is_resent, is_pushed, .. } = sent;
-        Kept { sent_at, end: end as u32, fate, is_resent, is_pushed }
+        debug_assert!(sent.sent_at.0 >> (u64::BITS - TIME_SHIFT) == 0);
+        let is_pushed = IS_PUSHED * u64::from(sent.is_pushed);
+        let is_resent = IS_RESENT * u64::from(sent.is_resent);
+        Kept(sent.sent_at.0 << TIME_SHIFT | is_pushed | is_resent | sent.fate as u64)
     }
 
-    /// The position at which it ends, less than 2³² beyond `una`.
     #[inline(always)]
-    pub fn end(&self, una: u64) -> u64 {
-        una + u64::from(self.distance(una))
+    pub fn sent_at(self) -> Time {
+        Time(self.0 >> TIME_SHIFT)
     }
 
-    /// How far beyond `una` it ends.
     #[inline(always)]
-    pub fn distance(&self, una: u64) -> u32 {
-        self.end.wrapping_sub(una as u32)
+    pub fn fate(self) -> Fate {
+        match self.0 & FATE {
+            0 => Fate::InFlight,
+            1 => Fate::Lost,
+            _ => Fate::Sacked,
+        }
+    }
+
+    #[inline(always)]
+    pub fn set_fate(&mut self, fate: Fate) {
+        self.0 = self.0 & !FATE | fate as u64;
+    }
+
+    #[inline(always)]
+    pub fn is_resent(self) -> bool {
+        self.0 & IS_RESENT != 0
+    }
+
+    #[inline(always)]
+    pub fn is_pushed(self) -> bool {
+        self.0 & IS_PUSHED != 0
     }
 }
 
@@ -77,11 +96,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_segment_takes_16_bytes_and_its_end_survives() {
-        assert_eq!(size_of::<Kept>(), 16);
-        for una in [0, (1 << 32) - 500, (7 << 32) + 1] {
-            let sent = Sent::new(Time(3), una + 2_000, una + 3_000, false);
-            assert_eq!(Kept::new(&sent).end(una), sent.end);
+    fn a_segment_takes_8_bytes_and_survives_in_them() {
+        assert_eq!(size_of::<Kept>(), 8);
+        for (fate, is_resent, is_pushed) in
+            [(Fate::InFlight, false, true), (Fate::Lost, true, false), (Fate::Sacked, false, false)]
+        {
+            let sent = Sent { fate, is_resent, ..Sent::new(Time((1 << 60) - 1), 0, 1, is_pushed) };
+            let mut kept = Kept::new(&sent);
+            assert_eq!((kept.sent_at(), kept.fate()), (sent.sent_at, fate));
+            kept.set_fate(Fate::Lost);
+            assert_eq!((kept.sent_at(), kept.fate()), (sent.sent_at, Fate::Lost));
+            assert_eq!((kept.is_resent(), kept.is_pushed()), (is_resent, is_pushed));
         }
     }
 }
