@@ -141,7 +141,7 @@ fn bursts_have_their_length() {
     }
 }
 
-/// Packets that are late and not sent again, and retransmissions in vain. Late are all that were delayed, but for those
+/// Packets that are late and not sent again, and spurious retransmissions. Late are all that were delayed, but for those
 /// that nothing followed within their delay: BBR and the queue-filling ones keep the link busy. How late they are:
 /// 5 to 15 ms less a packet's time, 9.4 ms in the mean.
 #[test]

@@ -144,7 +144,7 @@ fn one_way(hops: &[(u64, u64, u32, f64, f64)], direction: model::Direction) -> S
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// Where nobody watches, the end that only answers is ahead of the run: the record says nothing of it, not even by the
+    /// Where nobody watches, the end that only answers is ahead of the run: the record does not show it, not even by the
     /// number of events.
     #[test]
     fn an_end_that_only_answers_is_ahead_without_a_trace(

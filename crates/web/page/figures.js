@@ -111,14 +111,14 @@ function sequence(model, [from, to]) {
   const colour = variable("ink");
   const mark = (at, shape, hue) => ({ at: at.map(({ t, offset }) => ({ t, value: offset / MB })), shape, colour: hue });
   const isCorruption = ({ cause }) => cause === "corruption";
-  const inVain = resent.filter(({ isSpurious }) => isSpurious);
+  const spurious = resent.filter(({ isSpurious }) => isSpurious);
   const marks = [
     ...packetTicks(model, from, to),
     ...sackBars(model, from, to),
     mark(resent, "triangle", variable("resent")),
     mark(losses.filter(isCorruption), "cross", variable("lost")),
     mark(losses.filter((loss) => !isCorruption(loss)), "square", variable("ink")),
-    mark(inVain, "ring", variable("header")),
+    mark(spurious, "ring", variable("header")),
   ];
   const series = [
     { t: flows.t, values: flows.nxt_bytes.map((value) => value / MB), colour: variable("line"), width: 1 },
@@ -128,8 +128,8 @@ function sequence(model, [from, to]) {
   return {
     id: `sequence-${model.scheme}`,
     title: `Sequence numbers: ${name}`,
-    caption: "MB acknowledged (dark) and sent (light). × corrupted, □ dropped by a queue, ▲ retransmission, ○ retransmission in vain; once you zoom in, each packet, and each SACK block as a green bar.",
-    told: `${name} lost ${plural(losses.filter(isCorruption).length, "packet")} to corruption and ${losses.filter((loss) => !isCorruption(loss)).length} to queues, and resent ${resent.length}, ${inVain.length} of them in vain`,
+    caption: "MB acknowledged (dark) and sent (light). × corrupted, □ dropped by a queue, ▲ retransmission, ○ spurious retransmission; once you zoom in, each packet, and each SACK block as a green bar.",
+    told: `${name} lost ${plural(losses.filter(isCorruption).length, "packet")} to corruption and ${losses.filter((loss) => !isCorruption(loss)).length} to queues, and resent ${resent.length}, ${spurious.length} of them spuriously`,
     parts: { series, marks, levels: [], fromZero: false },
   };
 }

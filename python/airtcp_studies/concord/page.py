@@ -49,7 +49,8 @@ FAILS = """\
   10 Mbit/s, for each 100 packets delivered a token bucket of 2 to 50 packets drops 2 to 19 at RTT 50 and
   100 ms and 13 to 58 at RTT 20 ms; a queue of two packets drops 3 to 33, a queue of ten 2 at most.
 - The threshold counts what round trips vary by; what varies more from minute to minute than from round to
-  round still makes it yield in vain. Each such yield doubles the time until delay is believed again, to 16 s.
+  round still makes it yield for nothing. Each such yield doubles the time until delay is believed again, to
+  16 s.
 - RTT p95 at BER 1e-5 and 50 ms stays 3 to 4 ms above BBR's, which carries 5 % less there. An ACK that fills
   a hole is timed by a timestamp of whole milliseconds, and SACKs are sent up to a millisecond late: both pull
   a round's least RTT down, by which the queue is measured, and so the queue grows further before it is seen.

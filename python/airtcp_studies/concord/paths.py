@@ -28,7 +28,7 @@ traces. It was judged on seeds 101 to 110 once, which led to changes (a competit
 whatever is lost; half a packet more of margin), and on seeds 201 to 210 again, which led to others (what
 corruption takes off a rate by chance is no fall of it; more evidence before corruption is ruled out or
 refuted; a hand-over costs a window once; delay is doubted for some seconds at most), each tuned on seeds 1
-to 20, and on seeds 301 to 310 a third time, which led to the last (a yield is in vain only if delay stayed,
+to 20, and on seeds 301 to 310 a third time, which led to the last (a yield gains nothing only if delay stays,
 too; only a yield to delay makes delay doubted, and for longer), tuned on seeds 1 to 6. Nothing was tuned on
 web transfers or on the seeds of this page; the paths called *unseen* have been seen at those judgings."""
 

@@ -81,7 +81,7 @@ def p3(ctx: Context) -> Result:
             moved_by=START_ANEW,
         ),
         info(
-            "retransmissions that cross the wireless link in vain, without packet control",
+            "spurious retransmissions that cross the wireless link, without packet control",
             per_run(runs, NONE, "retransmissions_spurious"),
         ),
         info(

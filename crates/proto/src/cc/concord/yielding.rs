@@ -25,14 +25,14 @@ const FELL_WITH: f64 = 0.5;
 const RATE_DEVIATIONS: f64 = 1.0;
 /// and those at which delay need not confirm it.
 const RATE_DEVIATIONS_ALONE: f64 = 3.0;
-/// Share of the window that remains after a yield in vain.
+/// Share of the window that remains after a yield that gained nothing.
 const IN_VAIN: f64 = 0.97;
-/// A yield that kept this share of the window was in vain unless delay fell.
+/// A yield that kept this share of the window gained nothing unless delay fell.
 const GIVEN_UP: f64 = 0.95;
 /// After a yield of our own queue, growth returns to this point between the new window and the old one.
 const MIDDLE: f64 = 0.5;
 
-/// Seconds for which delay is ignored after a yield to delay in vain: at first, and at most. They double with each such yield and halve with
+/// Seconds for which delay is ignored after a yield to delay that gained nothing: at first, and at most. They double with each such yield and halve with
 /// each successful one.
 const FIRST_DOUBT_S: f64 = 0.5;
 const LAST_DOUBT_S: f64 = 16.0;

@@ -75,7 +75,7 @@ impl Avoidance for WestwoodVt {
         self.nr.increase(ack, acked, window);
     }
 
-    /// §2 distinguishes the causes of three duplicate ACKs in congestion avoidance. It says nothing of slow start, timeouts and
+    /// §2 distinguishes the causes of three duplicate ACKs in congestion avoidance. It says nothing about slow start, timeouts and
     /// ECN-Echo, where WestwoodNR's reaction stays.
     fn reduce(&mut self, event: &Congestion, window: &Window) -> Option<u64> {
         let is_judged = event.cause == Cause::Loss && !window.in_slow_start();

@@ -69,7 +69,7 @@ fn loss_leaves_the_pipe() {
 }
 
 /// Linux's tcp_westwood: half of the window while the loss is being repaired, then the pipe, and not less where the window
-/// was smaller: a random loss says nothing of the path.
+/// was smaller: a random loss says nothing about the path.
 #[test]
 fn plus_leaves_recovery_with_the_pipe() {
     let mut sender = clocked_by(WindowRules::Linux, "westwood-plus", &[], 10);

@@ -84,7 +84,7 @@ static inline int has_fallen(const struct concord *self, const struct concord_pa
 	return mul_div(below_q32, below_q32, ONE_Q32) > deviations_squared * mul_div(odds_q32, ONE_Q32, packets_q32);
 }
 
-/* Returns whether it was in vain: a flow that gave up less than a twentieth, and saw no delay go, had no queue. */
+/* Returns whether it gained nothing: a flow that gave up less than a twentieth, and saw no delay go, had no queue. */
 static inline int is_in_vain(const struct concord *self, const struct concord_params *params, const struct yielding *yield)
 {
 	int delay_stayed = yield->mean_after_us_q20 > half_with_window(self, yield, yield->mean_us_q20);
