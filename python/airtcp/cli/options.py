@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 ScenarioArgument = Annotated[
     list[Path] | None,
     typer.Argument(
-        metavar="SCENARIO",
+        metavar="SCENARIO...",
         help="A scenario file (TOML), or measurements of one path: a ping log, a capture, … (see `airtcp "
         "fit`).  [default: a built-in lossy link]",
         show_default=False,

@@ -8,9 +8,5 @@ SETTINGS: dict[str, Any] = {
     "add_completion": False,
     "rich_markup_mode": None,
     "pretty_exceptions_enable": False,
-    "context_settings": {
-        "help_option_names": ["-h", "--help"],
-        # If --help is None, Typer loads Pydantic to convert it, which takes as long as all the rest.
-        "default_map": {"help": False},
-    },
+    "context_settings": {"help_option_names": ["-h", "--help"]},
 }

@@ -148,7 +148,7 @@ def concord_command(
 @app.command(RUN, short_help="Run experiments, and compare with the papers.", epilog=EXAMPLES)
 def run_command(
     names: Annotated[
-        list[str], typer.Argument(metavar="NAME", help="Experiments (D3), papers (decoupling), or `all`.")
+        list[str], typer.Argument(metavar="NAME...", help="Experiments (D3), papers (decoupling), or `all`.")
     ],
     seeds: SeedsOption = None,
     quick: QuickOption = False,
