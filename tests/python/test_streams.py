@@ -17,7 +17,12 @@ from airtcp.cli.app import _quieten_libraries
 from airtcp.cli.errors import InputError
 from airtcp.cli.streams import outlet
 
-IMPORTS = "import sys; before = set(sys.modules); import airtcp.cli; print(set(sys.modules) - before)"
+IMPORTS = """
+import sys
+before = {*sys.modules, *sys.builtin_module_names}
+import airtcp.cli
+print(set(sys.modules) - before)
+"""
 STOPPED_BY_AN_IMPORT = """
 import builtins, sys
 from airtcp.cli import main
@@ -93,7 +98,7 @@ def test_head_does_not_end_a_command_that_writes_files(cli: Cli) -> None:
 
 
 def test_ctrl_c_while_it_loads_is_no_traceback() -> None:
-    """Until `main` runs nothing is loaded; then whatever it is about to load may be stopped."""
+    """Until `main` runs no file is loaded; then whatever it is about to load may be stopped."""
     told = subprocess.run([sys.executable, "-c", IMPORTS], capture_output=True, text=True, check=True).stdout
     assert set(eval(told)) == {"airtcp", "airtcp.cli", "__future__"}
     done = subprocess.run(
