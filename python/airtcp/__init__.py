@@ -36,7 +36,8 @@ if TYPE_CHECKING:
         schemes,
         version,
     )
-    from airtcp.advise import Advice, advise
+    from airtcp.advise.advice import Advice
+    from airtcp.advise.ask import advise
     from airtcp.asking.compare import compare
     from airtcp.asking.run import run
     from airtcp.asking.sweep import sweep
@@ -97,8 +98,8 @@ __all__ = [
 
 _HOMES = {
     "Ack": "_engine",
-    "Advice": "advise",
-    "advise": "advise",
+    "Advice": "advise.advice",
+    "advise": "advise.ask",
     "Cancelled": "_engine",
     "CancelToken": "_engine",
     "compare": "asking.compare",
@@ -126,8 +127,8 @@ _HOMES = {
     "Series": "facts.series",
     "SideBySide": "results.side_by_side",
     "sweep": "asking.sweep",
-    "SweepError": "sweep",
-    "SweepResult": "sweep",
+    "SweepError": "sweep.errors",
+    "SweepResult": "sweep.result",
     "Verdict": "facts.verdict",
     "version": "_engine",
 }

@@ -17,11 +17,11 @@ from hypothesis import strategies as st
 
 import airtcp
 from airtcp._engine import rate_in_bps
-from airtcp.advise import CONTROLS, Advice, Control, advice_schema
-from airtcp.advise.advice import Cell
+from airtcp.advise.advice import Advice, Cell, advice_schema
+from airtcp.advise.asked import CONTROLS, Control, places
 from airtcp.advise.bench import Bench
 from airtcp.advise.beside import Beside, judge
-from airtcp.advise.candidates import Candidate, Tunnel, first_round, hosts, places, second_round
+from airtcp.advise.candidates import Candidate, Tunnel, first_round, hosts, second_round
 from airtcp.advise.choice import choose, gain
 from airtcp.advise.deployment import CONGESTION_CONTROLS, FACTS, PARTS, QUEUES, SETTINGS, STAGES, TUNNELS
 from airtcp.advise.gateway import wireless
@@ -630,8 +630,10 @@ def test_short_transfers_are_judged_by_their_times() -> None:
     ("arguments", "said"),
     [
         (["--control", "sende"], "sender"),
-        (["--for", "gaming"], "bulk or web"),
+        (["--for", "gaming"], "'bulk', 'web'"),
         (["--now", "cubik"], "cubic"),
+        (["--now", "cubic @ red-ecn"], "queue"),
+        (["--role", "sender,server"], "--role server: expected one or more of sender, receiver, gateway"),
         (["--seeds", "1"], "--seeds"),
     ],
 )

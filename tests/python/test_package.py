@@ -17,7 +17,7 @@ from conftest import Cli, flow, run, runs_of
 
 import airtcp
 from airtcp import Comparison, Scenario
-from airtcp.advise.candidates import controls_of
+from airtcp.advise.asked import controls_of
 
 ROOT = Path(__file__).parents[2]
 SCHEMES = ["reno", "cubic"]
@@ -240,6 +240,20 @@ for name in get_command(app).commands:
 """
 
 
+REFUSED = [
+    ["sweep"],
+    ["sweep", "--vary", "wireless.delay"],
+    ["sweep", "--vary", "seeds=1,2"],
+    ["sweep", "--vary", "wireless.delay=1ms,2ms", "--set", "wireless.delay=x"],
+    ["advise", "--control", "sende"],
+    ["advise", "--for", "gaming"],
+    ["advise", "--now", "cubik"],
+    ["advise", "--role", "server"],
+    ["compare", "--seeds", "0"],
+    ["compare", "--schemes", "cubik"],
+]
+
+
 def _loaded(work: str) -> tuple[list[str], str]:
     """The modules that a fresh interpreter has after some work, and what that printed."""
     code = f"import sys, atexit; atexit.register(lambda: print(sorted(sys.modules), file=sys.stderr))\n{work}"
@@ -261,6 +275,17 @@ def test_no_commands_help_loads_what_the_command_runs_with() -> None:
     loaded, said = _loaded(HELP_OF_ALL)
     for usage in ("airtcp compare [OPTIONS]", "airtcp try [OPTIONS]", "airtcp paper run [OPTIONS]"):
         assert f"Usage: {usage}" in said
+    assert HEAVY.isdisjoint(loaded)
+
+
+@pytest.mark.parametrize("arguments", REFUSED, ids=" ".join)
+def test_bad_input_is_refused_before_anything_heavy_is_imported(arguments: list[str]) -> None:
+    work = (
+        f"import contextlib; sys.argv[1:] = {arguments}; import airtcp.cli\n"
+        "with contextlib.suppress(SystemExit): airtcp.cli.main()"
+    )
+    loaded, said = _loaded(work)
+    assert not said
     assert HEAVY.isdisjoint(loaded)
 
 

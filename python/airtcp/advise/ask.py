@@ -8,13 +8,14 @@ from typing import get_args
 
 from airtcp._engine import Scenario, version
 from airtcp.advise.advice import Advice, Cell, Needs, Recommendation, Row, UnderReading
+from airtcp.advise.asked import Control, Traffic, check_now, controls_of, places
 from airtcp.advise.bench import Bench
 from airtcp.advise.beside import Beside
-from airtcp.advise.candidates import Candidate, Control, controls_of, places
+from airtcp.advise.candidates import Candidate
 from airtcp.advise.choice import choose, gain, is_better, rtt_p95_ms
 from airtcp.advise.deployment import AIRTCP
 from airtcp.advise.gateway import wireless
-from airtcp.advise.inquiry import Inquiry, Question, Traffic
+from airtcp.advise.inquiry import Inquiry, Question
 from airtcp.advise.race import FULL, QUICK, Effort, Race
 from airtcp.advise.standing import MARGIN, Standing
 from airtcp.advise.surroundings import Grid, Point, base_rtt_s, loss_of
@@ -67,11 +68,10 @@ def advise(
     controls = controls_of(control)
     if traffic not in (None, *get_args(Traffic)):
         raise ValueError(f"traffic {traffic!r}: one of {', '.join(get_args(Traffic))}")
-    if "@" in now:
-        raise ValueError(f"now {now!r}: the current queue is part of the scenario: set the link's `queue`")
     scenario = path.scenario if isinstance(path, Fit) else scenario_of(path)
     if controllers:
         scenario = scenario.vary(schemes=list(controllers))
+    check_now(now, scenario)
     unknown, loss_between = _left_open(scenario, written or scenario)
     question = Question(
         scenario,

@@ -25,13 +25,6 @@ from airtcp.facts.scheme import Scheme
 Tunnel = Literal["arq", "arq-there", "arq-back", "fec", "fec-there", "fec-back"]
 """A tunnel between both ends: its method, and its direction if it is not both."""
 EFFORTS = list(STAGES)
-Control = Literal["sender", "receiver", "both", "gateway"]
-CONTROLS: dict[Control, frozenset[Place]] = {
-    "sender": frozenset({"sender"}),
-    "receiver": frozenset({"receiver"}),
-    "both": frozenset({"sender", "receiver"}),
-    "gateway": frozenset({"gateway"}),
-}
 PARAMETERS = {"rto-m": "rto-m:m=12"}
 """Replaces the bare name: the middle of what paper 003 finds best (§V: 10 to 15); the default is its lower
 end."""
@@ -93,21 +86,6 @@ class Candidate:
     def deployable(self) -> bool:
         """Whether it is available today."""
         return EFFORTS.index(self.stage) <= EFFORTS.index("build")
-
-
-def controls_of(given: Control | Sequence[Control]) -> tuple[Control, ...]:
-    """Returns the controls as a tuple. Raises ValueError for an unknown word."""
-    controls = (given,) if isinstance(given, str) else tuple(given)
-    for control in controls:
-        if control not in CONTROLS:
-            raise ValueError(f"control {control!r}: one or several of {', '.join(CONTROLS)}")
-    return controls
-
-
-def places(controls: Sequence[Control]) -> frozenset[Place]:
-    """Returns the places under control: all of them if none is given."""
-    chosen = controls or ("both", "gateway")
-    return frozenset[Place]().union(*(CONTROLS[control] for control in chosen))
 
 
 def first_round(

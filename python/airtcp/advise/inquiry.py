@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from statistics import fmean
-from typing import Any, Literal
+from typing import Any
 
 from airtcp._engine import Scenario, time_in_seconds
+from airtcp.advise.asked import Traffic
 from airtcp.advise.bench import Bench, Trial
 from airtcp.advise.beside import Beside
 from airtcp.advise.candidates import WINDOW_BDPS, Candidate, first_round, second_round
@@ -23,8 +24,6 @@ from airtcp.facts.records import Run
 from airtcp.facts.scenario import Document, document, is_recorded
 from airtcp.fit.findings import Reading
 from airtcp.running.cost import MOST_S, PACKET_BITS, CostError, bound_bps, expected_s, run_events, time_text
-
-Traffic = Literal["bulk", "web"]
 
 PILOT_EVENTS = 10_000_000
 """Limit on the events of the first run."""

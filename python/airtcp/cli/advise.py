@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from airtcp.advise.asked import CONTROLS, Control, Traffic, check_now
 from airtcp.cli.apply import (
     ApplyOption,
     CgroupOption,
@@ -22,7 +23,7 @@ from airtcp.cli.apply import (
 )
 from airtcp.cli.console import plain_console, write_json
 from airtcp.cli.controllers import ControllerOption
-from airtcp.cli.errors import INTERRUPTED, check_outputs, writing
+from airtcp.cli.errors import INTERRUPTED, InputError, check_outputs, writing
 from airtcp.cli.options import (
     DurationOption,
     JobsOption,
@@ -33,6 +34,7 @@ from airtcp.cli.options import (
     Request,
     ScenarioArgument,
     SetOption,
+    choices,
     default_directory,
     load,
 )
@@ -63,7 +65,7 @@ def command(
     ] = None,
     now: Annotated[str, typer.Option(metavar="SCHEME", help="The scheme in use now.")] = "cubic",
     traffic: Annotated[
-        str | None,
+        Traffic | None,
         typer.Option(
             "--for",
             metavar="bulk|web",
@@ -104,19 +106,23 @@ def command(
     answer holds. Takes a minute or two; writes advice.json and figures.
     """
     check_format(form)
+    controls = choices("--control", ",".join(control or []), CONTROLS)
+    request = load(scenario, changes, controller, duration=duration, profile=profile)
+    try:
+        check_now(now, request.scenario)
+    except ValueError as error:
+        raise InputError(str(error)) from error
 
     from airtcp.cli import advising, applying  # noqa: PLC0415 they load Polars and NumPy
 
     if apply:
         applying.check_can_apply()
-    controls, carried = advising.controls_in(control), advising.traffic_in(traffic)
-    request = load(scenario, changes, controller, duration=duration, profile=profile)
     directory = out or default_directory(request.scenario)
     check_outputs(directory, json, report)
     console = plain_console(stderr=json == "-" or form is not None)
-    again = _arguments(request, controls, now, carried, quick, seeds)
+    again = _arguments(request, controls, now, traffic, quick, seeds)
     found = advising.advised(
-        request, controls, now, carried, quick, seeds, duration is not None, jobs, shlex.join(again)
+        request, controls, now, traffic, quick, seeds, duration is not None, jobs, shlex.join(again)
     )
     advising.save(found, directory)
     write_json(found, json)
@@ -138,15 +144,15 @@ def command(
 
 def _arguments(
     request: Request,
-    controls: Sequence[str],
+    controls: Sequence[Control],
     now: str,
-    carried: str | None,
+    traffic: Traffic | None,
     quick: bool,
     seeds: int | None,
 ) -> list[str]:
     """Returns the arguments that repeat the question."""
     found = ["airtcp", "advise", *request.arguments, "--now", now]
     found += ["--control", ",".join(controls)] if controls else []
-    found += ["--for", carried] if carried else []
+    found += ["--for", traffic] if traffic else []
     found += ["--quick"] if quick else []
     return found + (["--seeds", str(seeds)] if seeds is not None else [])

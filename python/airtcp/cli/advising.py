@@ -4,34 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import cast
 
 from rich.console import Console
 from rich.padding import Padding
 
 from airtcp._engine import ScenarioError
-from airtcp.advise import CONTROLS, Advice, Control, Traffic, advise
+from airtcp.advise.advice import Advice
+from airtcp.advise.ask import advise
+from airtcp.advise.asked import Control, Traffic
 from airtcp.advise.table import print_rows
 from airtcp.cli.errors import InputError, writing
 from airtcp.cli.options import Request
 from airtcp.results.document import to_json
 from airtcp.running.progress import watched
-
-
-def controls_in(given: Sequence[str] | None) -> list[Control]:
-    """Parses what is controlled. Raises InputError."""
-    words = [word.strip() for text in given or [] for word in text.split(",") if word.strip()]
-    for word in words:
-        if word not in CONTROLS:
-            raise InputError(f"--control {word}: expected one or more of {', '.join(CONTROLS)}")
-    return cast(list[Control], list(dict.fromkeys(words)))
-
-
-def traffic_in(given: str | None) -> Traffic | None:
-    """Parses the workload. Raises InputError."""
-    if given not in (None, "bulk", "web"):
-        raise InputError(f"--for {given}: bulk or web")
-    return cast(Traffic | None, given)
 
 
 def advised(

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, get_args
 
 import typer
 
+from airtcp.advise.deployment import Place
 from airtcp.cli.console import plain_console
 from airtcp.cli.errors import InputError
+from airtcp.cli.options import choices
 
 EXAMPLES = """\b
 Examples:
@@ -23,9 +25,18 @@ Examples:
   sudo airtcp undo
 """
 
+
+def _role(value: str | None) -> str | None:
+    """Raises InputError for a place that no host has on a path."""
+    if value is not None:
+        choices("--role", value, get_args(Place))
+    return value
+
+
 RoleOption = Annotated[
     str | None,
     typer.Option(
+        callback=_role,
         metavar="WHAT",
         help="Role of this host on the path: `sender`, `receiver`, `gateway`, or several, comma-separated.  "
         "[default: the only role in --control, else sender]",

@@ -6,7 +6,6 @@ import json
 import os
 import sys
 from pathlib import Path
-from typing import cast
 
 import typer
 from rich.console import Console
@@ -23,6 +22,7 @@ from airtcp.apply.parts import KERNELS
 from airtcp.apply.steps import DefaultControl
 from airtcp.cli.console import plain_console
 from airtcp.cli.errors import FAILED, InputError
+from airtcp.cli.options import choices
 from airtcp.facts.scenario import Document
 from airtcp.facts.scheme import Scheme
 from airtcp.linux.airtcpd import find
@@ -204,11 +204,7 @@ def check_can_apply() -> None:
 
 def roles(given: str | None, default: Place) -> frozenset[Place]:
     """Parses the places of this host. Raises InputError."""
-    words = [word.strip() for word in (given or default).split(",")]
-    for word in words:
-        if word not in ROLES:
-            raise InputError(f"--role {word}: expected one or more of {', '.join(ROLES)}")
-    return frozenset(cast(list[Place], words))
+    return frozenset(choices("--role", given or default, ROLES))
 
 
 def check_root(what: str) -> None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
@@ -19,6 +19,8 @@ from airtcp.facts.scenario import document
 
 if TYPE_CHECKING:
     from airtcp.results.shown import Format
+
+W = TypeVar("W", bound=str)
 
 ScenarioArgument = Annotated[
     list[Path] | None,
@@ -70,6 +72,16 @@ def interval_s(given: str | None) -> float | None:
         return time_in_seconds(given)
     except ValueError as error:
         raise InputError(f"--interval {given}: {error}") from error
+
+
+def choices(option: str, given: str, known: Iterable[W]) -> list[W]:
+    """Parses words with commas between them. Raises InputError for one that is not `known`."""
+    found: dict[str, W] = {word: word for word in known}
+    wanted = dict.fromkeys(word for text in given.split(",") if (word := text.strip()))
+    for word in wanted:
+        if word not in found:
+            raise InputError(f"{option} {word}: expected one or more of {', '.join(found)}")
+    return [found[word] for word in wanted]
 
 
 def formats(pdf: bool) -> tuple[Format, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -12,7 +13,7 @@ import typer
 from airtcp.asking.given import assumptions
 from airtcp.cli.console import plain_console, write_json
 from airtcp.cli.controllers import ControllerOption
-from airtcp.cli.errors import INTERRUPTED, check_outputs, writing
+from airtcp.cli.errors import INTERRUPTED, InputError, check_outputs, writing
 from airtcp.cli.options import (
     DurationOption,
     JobsOption,
@@ -27,6 +28,9 @@ from airtcp.cli.options import (
     default_directory,
     load,
 )
+from airtcp.sweep.errors import SweepError
+from airtcp.sweep.grammar import Vary, parse_option
+from airtcp.sweep.plan import check
 
 EXAMPLES = """\b
 Examples:
@@ -83,6 +87,7 @@ def command(
     Prints how often each scheme is best; writes results.parquet (one row per run), sweep.json and figures.
     DIR keeps finished runs: if the sweep is interrupted or killed, the same command resumes it.
     """
+    varies = _varies(vary or [], lhs)
     count = None if seeds is None else str(seeds)
     request = load(
         scenario, changes, controller, schemes=schemes, seeds=count, duration=duration, profile=profile
@@ -91,7 +96,7 @@ def command(
     from airtcp.cli import sweeping  # noqa: PLC0415 it loads Polars
 
     console = plain_console(stderr=json == "-")
-    job = sweeping.prepared(request.scenario, vary or [], lhs, sample_seed)
+    job = sweeping.prepared(request.scenario, varies, lhs, sample_seed)
     directory = out or _default_directory(request)
     if not dry_run:
         check_outputs(directory, json, report)
@@ -117,6 +122,16 @@ def command(
             found.report(report, repeat)
     sweeping.show(console, found)
     console.print(f"Figures and data: {directory}/{f', report: {report}' if report else ''}")
+
+
+def _varies(options: Sequence[str], lhs: int | None) -> list[Vary]:
+    """Parses what varies. Raises InputError."""
+    try:
+        varies = [parse_option(option) for option in options]
+        check(varies, lhs)
+    except SweepError as error:
+        raise InputError(str(error)) from error
+    return varies
 
 
 def _default_directory(request: Request) -> Path:

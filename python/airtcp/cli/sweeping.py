@@ -19,7 +19,7 @@ from airtcp.running.executors import ExecutorError
 from airtcp.running.progress import progress_bar
 from airtcp.showing.standings import table
 from airtcp.sweep.errors import SweepError
-from airtcp.sweep.grammar import parse_option
+from airtcp.sweep.grammar import Vary
 from airtcp.sweep.result import SweepResult
 from airtcp.sweep.run import Job, Progress, prepare
 
@@ -28,10 +28,10 @@ SHOWN_ERRORS = 3
 ESTIMATE_AFTER_S = 3.0
 
 
-def prepared(scenario: Scenario, vary: Sequence[str], lhs: int | None, sample_seed: int) -> Job:
+def prepared(scenario: Scenario, varies: Sequence[Vary], lhs: int | None, sample_seed: int) -> Job:
     """Plans the sweep and checks its points. Raises InputError."""
     with _refusing():
-        return prepare(scenario, [*map(parse_option, vary)], lhs=lhs, sample_seed=sample_seed)
+        return prepare(scenario, varies, lhs=lhs, sample_seed=sample_seed)
 
 
 def say_plan(console: Console, job: Job) -> None:

@@ -107,8 +107,7 @@ def make_plan(
 ) -> Plan:
     """Makes the plan. Raises SweepError. `accepts` says whether the scenario takes the values of a point."""
     schemes = tuple(schemes)
-    _check_keys(varies)
-    _check_steps(varies, hypercube)
+    check(varies, hypercube)
     counts = [hypercube] if hypercube else [_count(vary) for vary in varies]
     _check_size([*counts, len(schemes), len(seeds)])
     axes = tuple(_axis(vary, schemes) for vary in varies)
@@ -121,6 +120,12 @@ def make_plan(
     rows = _latin_hypercube(varies, whole, hypercube, sample_seed) if hypercube else _grid(varies, whole)
     points = [Point(number, tuple(values)) for number, values in enumerate(rows, 1)]
     return Plan(axes, points, schemes, tuple(seeds), hypercube is not None)
+
+
+def check(varies: Sequence[Vary], hypercube: int | None) -> None:
+    """Refuses what no scenario could take. Raises SweepError."""
+    _check_keys(varies)
+    _check_steps(varies, hypercube)
 
 
 def _check_keys(varies: Sequence[Vary]) -> None:
