@@ -69,8 +69,8 @@ def command(
         typer.Option(
             "--for",
             metavar="bulk|web",
-            help="The workload: `bulk`, one long transfer, judged by goodput; `web`, transfers of 100 kB on "
-            "average, judged by completion time.  [default: the scenario's flows]",
+            help="The workload: `bulk`, one long transfer judged by goodput, or `web`, transfers of 100 kB "
+            "on average judged by completion time.  [default: the scenario's flows]",
             show_default=False,
         ),
     ] = None,
@@ -81,7 +81,12 @@ def command(
     ] = False,
     seeds: Annotated[
         int | None,
-        typer.Option(min=2, help="Maximum runs per candidate.  [default: 24]", show_default=False),
+        typer.Option(
+            min=2,
+            metavar="N",
+            help="Maximum number of runs per candidate.  [default: 24]",
+            show_default=False,
+        ),
     ] = None,
     duration: DurationOption = None,
     profile: ProfileOption = None,
@@ -99,11 +104,11 @@ def command(
     yes: YesOption = False,
     form: FormatOption = None,
 ) -> None:
-    """Recommend a scheme for a link: the best of those that you can deploy, and by how much.
+    """Recommend a scheme for a link: the best that you can deploy, and how much better it is.
 
-    Compares them with confidence intervals, spending most runs on the closest candidates. Reports what the
-    best one needs, what share a competing CUBIC flow retains, and over which range of loss and delay the
-    answer holds. Takes a minute or two; writes advice.json and figures.
+    Compares the candidates with confidence intervals and spends most runs on the closest ones. Reports what
+    the best one needs, what share a competing CUBIC flow retains, and over which range of loss and delay
+    the answer holds. Takes a minute or two; writes advice.json and figures.
     """
     check_format(form)
     controls = choices("--control", ",".join(control or []), CONTROLS)

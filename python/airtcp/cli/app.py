@@ -45,13 +45,13 @@ _COMMANDS = {
     "apply": _Command("apply", "Apply a scheme to this host."),
     "try": _Command("trying", "Test congestion controls on the real path."),
     "undo": _Command("apply", "Undo what was applied to this host.", "undo", "UNDO_EXAMPLES"),
-    "measure": _Command("measure", "Measure the path to a host; fit and advise."),
+    "measure": _Command("measure", "Measure the path to a host, fit a scenario, and advise."),
     "fit": _Command("fit", "Fit a scenario to measurements."),
     "run": _Command("run", "Run one scheme once, in detail."),
-    "play": _Command("play", "Open the playground, the simulator in a page."),
+    "play": _Command("play", "Open the playground: the simulator as a web page."),
     "sweep": _Command("sweep", "Compare schemes over a range of scenario values."),
     "fidelity": _Command("fidelity", "Compare the simulator with this host's kernel.", package=_STUDIES),
-    "trace": _Command("trace", "Print a link's round trips."),
+    "trace": _Command("trace", "Print a link's round-trip times."),
     "schemes": _Command(
         "listings", "List the schemes and their parameters.", "schemes_command", "SCHEMES_EXAMPLES"
     ),

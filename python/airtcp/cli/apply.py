@@ -39,7 +39,7 @@ RoleOption = Annotated[
         callback=_role,
         metavar="WHAT",
         help="Role of this host on the path: `sender`, `receiver`, `gateway`, or several, comma-separated.  "
-        "[default: the only role in --control, else sender]",
+        "[default: sender, or the only role in --control; with --format, gateway]",
         show_default=False,
     ),
 ]
@@ -54,7 +54,7 @@ WiredOption = Annotated[
 CgroupOption = Annotated[
     str | None,
     typer.Option(
-        metavar="PATH", help="For rto-m: the cgroup whose connections use that timer.", show_default=False
+        metavar="PATH", help="For rto-m: the cgroup whose connections get its timer.", show_default=False
     ),
 ]
 CircuitOption = Annotated[
@@ -76,7 +76,8 @@ ApplyOption = Annotated[
     bool,
     typer.Option(
         "--apply",
-        help="Then apply it to this host: show the changes, ask, and check; `airtcp undo` reverts them.",
+        help="Then apply it to this host: show the changes, ask, make them, and check. `airtcp undo` reverts "
+        "them.",
     ),
 ]
 FormatOption = Annotated[
@@ -84,7 +85,7 @@ FormatOption = Annotated[
     typer.Option(
         "--format",
         metavar="openwrt",
-        help="Only print a setup script for an OpenWrt router: package names and UCI commands.",
+        help="Only print a setup script for an OpenWrt router, with package names and UCI commands.",
         show_default=False,
     ),
 ]
@@ -111,7 +112,7 @@ def command(
     """Apply a scheme to this host: show the changes, ask, make them, and check that they took effect.
 
     Saves the previous state to disk (/var/lib/airtcp) before each change, so that `airtcp undo` can restore
-    it, even if this command was killed half-way. Only one scheme is applied at a time. Needs root.
+    it, even if this command is killed halfway. Only one scheme is applied at a time. Needs root.
     """
     check_format(form)
 

@@ -62,9 +62,10 @@ OutOption = Annotated[
 JobsOption = Annotated[
     int | None,
     typer.Option(
+        metavar="N",
         min=1,
-        help="Concurrent runs. On Linux they disturb each other's timing.  [default: one per core; on Linux "
-        "one]",
+        help="Number of concurrent runs. On Linux they disturb each other's timing.  [default: one per "
+        "core; on Linux, one]",
     ),
 ]
 

@@ -21,7 +21,7 @@ ControllerOption = Annotated[
     typer.Option(
         "--controller",
         metavar="FILE.py[:CLASS]",
-        help="A congestion control written in Python, which schemes can then name. Repeatable.",
+        help="Add a congestion control written in Python, which schemes can then name. Repeatable.",
     ),
 ]
 

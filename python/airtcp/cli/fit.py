@@ -56,27 +56,27 @@ def command(
     ] = False,
     format_: Annotated[
         str | None,
-        typer.Option("--format", metavar="NAME", help="File format, if it cannot be detected."),
+        typer.Option("--format", metavar="NAME", help="Format of the files, if it cannot be detected."),
     ] = None,
     out: Annotated[
         str | None,
         typer.Option(
             metavar="FILE",
-            help="Output file; `-` is standard output.  [default: NAME.toml in this directory]",
+            help="Scenario file to write; `-` is standard output.  [default: NAME.toml in this directory]",
         ),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite existing files.")] = False,
     figures: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Plot measured against fitted in DIR, as PNG and SVG."),
+        typer.Option(metavar="DIR", help="Plot what was measured against the fit, in DIR, as PNG and SVG."),
     ] = None,
     json: JsonOption = None,
 ) -> None:
     """Fit a scenario to measurements of a real path.
 
     Writes a commented scenario file: rate; delay with its variation and correlation; delay spikes; loss and
-    its bursts. A comment on each value gives its source; a value that could not be measured states the
-    default assumed.
+    its bursts. A comment on each value gives its source or, if it could not be measured, says which
+    default is assumed.
     """
     if out == "-" and json == "-":
         raise InputError("--out - and --json -: only one of them can write to standard output")

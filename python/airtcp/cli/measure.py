@@ -44,7 +44,8 @@ def command(
         str, typer.Option("--for", metavar="TIME", help="How long to probe the idle path.")
     ] = "60s",
     per_second: Annotated[
-        int, typer.Option(min=5, max=20, help="Probes per second, alternately small and full-sized.")
+        int,
+        typer.Option(metavar="N", min=5, max=20, help="Probes per second, alternately small and full-sized."),
     ] = 20,
     iperf3: Annotated[
         int | None,
@@ -63,8 +64,8 @@ def command(
         str | None,
         typer.Option(
             metavar="TIME",
-            help="With a server: how long probes then use half of the link, to find rare losses and short "
-            "bursts.  [default: same as --for]",
+            help="With a server: how long to probe afterwards at half the link's rate, to find rare losses "
+            "and short bursts.  [default: same as --for]",
             show_default=False,
         ),
     ] = None,
@@ -77,17 +78,19 @@ def command(
     listen: Annotated[
         str, typer.Option(metavar="ADDRESS", help="With --serve: address to listen on.")
     ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=1, max=65535, help="UDP port of the server.")] = PORT,
+    port: Annotated[
+        int, typer.Option(metavar="PORT", min=1, max=65535, help="UDP port of the server.")
+    ] = PORT,
     token_file: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
-            help=f"File with the shared token; or set {TOKEN}. Without either, --serve makes one.",
+            help=f"File with the shared token; or set {TOKEN}. Without either, --serve makes a token.",
             show_default=False,
         ),
     ] = None,
     limit: Annotated[
-        str, typer.Option(metavar="RATE", help="With --serve: maximum rate sent to a client.")
+        str, typer.Option(metavar="RATE", help="With --serve: maximum rate at which to send to a client.")
     ] = "100Mbit/s",
     out: Annotated[
         Path | None,
@@ -99,10 +102,10 @@ def command(
 ) -> None:
     """Measure the path to a host, fit a scenario to it, and recommend a scheme.
 
-    Pings the host with small and full-sized packets, and under load with iperf3. With `airtcp measure
-    --serve` at the far end, it measures loss, delay, variation and rate in each direction separately.
+    Pings the host with small and full-sized packets and, with --iperf3, also under load. With `airtcp
+    measure --serve` at the far end, measures loss, delay, variation and rate in each direction separately.
     Announces what it will send. Ctrl-C keeps what has been measured. The forward direction is from this
-    host to the other: run it on the host that sends the data.
+    host to the other, so run it on the host that sends the data.
     """
     token = _token(token_file)
     if serve:

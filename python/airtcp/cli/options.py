@@ -37,31 +37,36 @@ SchemesOption = Annotated[
         metavar="A,B,…", help="Schemes to compare; the first is the baseline. See `airtcp schemes`."
     ),
 ]
-SeedsOption = Annotated[int | None, typer.Option(min=1, help="Runs per scheme, each with a different seed.")]
+SeedsOption = Annotated[
+    int | None, typer.Option(metavar="N", min=1, help="Runs per scheme, each with its own seed.")
+]
 SetOption = Annotated[
     list[str] | None,
     typer.Option(
         "--set",
         metavar="KEY=VALUE",
-        help="Set a scenario key, e.g. link.wireless.loss.packet=0.02.",
+        help="Set a scenario key, e.g. link.wireless.loss.packet=0.02. Repeatable.",
     ),
 ]
 DurationOption = Annotated[
     str | None,
-    typer.Option(metavar="TIME", help="Length of each run, e.g. 30s (simulated time; real time on Linux)."),
+    typer.Option(
+        metavar="TIME", help="Duration of each run, e.g. 30s: simulated time, or real time on Linux."
+    ),
 ]
 ProfileOption = Annotated[
-    str | None, typer.Option(metavar="NAME", help="TCP stack profile: see `airtcp profiles`.")
+    str | None, typer.Option(metavar="NAME", help="Profile of the TCP stack: see `airtcp profiles`.")
 ]
 
 IntervalOption = Annotated[
     str | None,
     typer.Option(
         metavar="TIME",
-        help="Time series: sampling interval, e.g. 10ms; 0 samples at every ACK.  [default: duration/1500]",
+        help="Sampling interval of the time series, e.g. 10ms; 0 samples at every ACK.  [default: "
+        "duration/1500]",
     ),
 ]
-PdfOption = Annotated[bool, typer.Option("--pdf", help="Write the figures as PDF, too, fonts embedded.")]
+PdfOption = Annotated[bool, typer.Option("--pdf", help="Also write the figures as PDF, with embedded fonts.")]
 
 
 def interval_s(given: str | None) -> float | None:
@@ -112,7 +117,9 @@ OutOption = Annotated[
     Path | None,
     typer.Option(metavar="DIR", help="Directory for results and figures.  [default: airtcp-out/NAME]"),
 ]
-JobsOption = Annotated[int | None, typer.Option(min=1, help="Concurrent runs.  [default: one per core]")]
+JobsOption = Annotated[
+    int | None, typer.Option(metavar="N", min=1, help="Number of concurrent runs.  [default: one per core]")
+]
 
 
 @dataclass(frozen=True)

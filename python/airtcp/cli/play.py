@@ -21,10 +21,10 @@ Examples:
 
 def command(
     out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the page there instead of opening it.")
+        Path | None, typer.Option(metavar="FILE", help="Write the page to FILE instead of opening it.")
     ] = None,
 ) -> None:
-    """Open the playground: the simulator itself in one page of the browser, which needs no network.
+    """Open the playground: the simulator as one web page, which needs no network.
 
     Packets cross the link before your eyes, in slow motion if you like; change the link, and all figures
     follow. The page's numbers are those of `airtcp compare` for the same scenario and seeds.

@@ -54,7 +54,9 @@ def command(
             metavar="SCHEME", help="Scheme to run: see `airtcp schemes`.  [default: the scenario's first]"
         ),
     ] = None,
-    seed: Annotated[int | None, typer.Option(min=0, help="[default: the scenario's first]")] = None,
+    seed: Annotated[
+        int | None, typer.Option(metavar="N", min=0, help="Seed of the run.  [default: the scenario's first]")
+    ] = None,
     controller: ControllerOption = None,
     changes: SetOption = None,
     duration: DurationOption = None,

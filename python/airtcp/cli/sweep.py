@@ -50,7 +50,7 @@ scheme.KEY is a key of all schemes, NAME.KEY of those with the term NAME: see `a
 def command(
     scenario: ScenarioArgument = None,
     vary: Annotated[
-        list[str] | None, typer.Option(metavar="KEY=SPEC", help="Key to vary, and its values.")
+        list[str] | None, typer.Option(metavar="KEY=SPEC", help="Key to vary, and its values. Repeatable.")
     ] = None,
     lhs: Annotated[
         int | None,
@@ -60,7 +60,7 @@ def command(
             help="Sample a Latin hypercube of N points over the ranges, instead of a grid.",
         ),
     ] = None,
-    sample_seed: Annotated[int, typer.Option(help="Seed of the Latin hypercube.")] = 1,
+    sample_seed: Annotated[int, typer.Option(metavar="N", help="Seed of the Latin hypercube.")] = 1,
     schemes: SchemesOption = None,
     controller: ControllerOption = None,
     changes: SetOption = None,
@@ -69,14 +69,17 @@ def command(
     profile: ProfileOption = None,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Directory for results.  [default: airtcp-out/NAME-sweep]"),
+        typer.Option(
+            metavar="DIR", help="Directory for results and figures.  [default: airtcp-out/NAME-sweep]"
+        ),
     ] = None,
     json: JsonOption = None,
     report: ReportOption = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Discard the runs stored in DIR.")] = False,
     jobs: JobsOption = None,
     executor: Annotated[
-        str, typer.Option(metavar="WHERE", help="Where to run: threads, processes, or dask://HOST:PORT.")
+        str,
+        typer.Option(metavar="WHERE", help="Where to run: `threads`, `processes`, or `dask://HOST:PORT`."),
     ] = "threads",
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Print what would run, without running it.")

@@ -24,14 +24,17 @@ def command(
         str | None, typer.Option(metavar="NAME", help="The link to probe.  [default: the path's last]")
     ] = None,
     packet: Annotated[str, typer.Option(metavar="SIZE", help="Length of the IP packets.")] = "500B",
-    packets: Annotated[int, typer.Option(min=1, help="Number of packets.")] = 1000,
-    seed: Annotated[int | None, typer.Option(min=0, help="[default: the scenario's first]")] = None,
+    packets: Annotated[int, typer.Option(metavar="N", min=1, help="Number of packets.")] = 1000,
+    seed: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=0, help="Seed of the link.  [default: the scenario's first]"),
+    ] = None,
     changes: SetOption = None,
 ) -> None:
-    """Print the round trips of packets sent one at a time over a link, in ms, one per line.
+    """Print the round-trip times of packets sent one at a time over a link, in ms, one per line.
 
     Each is the packet's transmission time (in a cell: until the scheduler has served it) plus the link's
-    delay in both directions. Jitter with `distribution = "series"` reads such a file.
+    delay in both directions. Jitter with `distribution = "series"` reads a file of them.
     """
     found = load(scenario, changes).scenario
     try:

@@ -34,31 +34,35 @@ def command(
         int, typer.Option("--iperf3", metavar="PORT", min=1, max=65535, help="Port of the iperf3 server.")
     ] = 5201,
     reverse: Annotated[
-        bool, typer.Option("--reverse", help="Let HOST send; it must have the controls.")
+        bool, typer.Option("--reverse", help="Let HOST send; it must have the congestion controls.")
     ] = False,
     download: Annotated[
         str | None,
         typer.Option(
             metavar="COMMAND",
-            help="Instead of iperf3, a command that downloads from this host; judged by the time it takes.",
+            help="Instead of iperf3, run COMMAND, which downloads from this host, and judge by the time "
+            "it takes.",
             show_default=False,
         ),
     ] = None,
     seconds: Annotated[
-        float, typer.Option("--transfer", metavar="SECONDS", min=1, help="Length of each iperf3 transfer.")
+        float, typer.Option("--transfer", metavar="SECONDS", min=1, help="Duration of each iperf3 transfer.")
     ] = 10.0,
     blocks: Annotated[
-        int, typer.Option(min=3, help="Maximum number of blocks; the trial stops once decided.")
+        int,
+        typer.Option(metavar="N", min=3, help="Maximum number of blocks; the trial ends once it is decided."),
     ] = 12,
     seed: Annotated[
         int | None,
-        typer.Option(help="Seed of the order within blocks.  [default: random]", show_default=False),
+        typer.Option(
+            metavar="N", help="Seed for the order within blocks.  [default: random]", show_default=False
+        ),
     ] = None,
     scenario: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="A scenario or measurement of the path; shows the simulator's forecast alongside.",
+            help="A scenario or measurement of the path, to show the simulator's forecast alongside.",
             show_default=False,
         ),
     ] = None,
@@ -66,11 +70,11 @@ def command(
 ) -> None:
     """Find out which congestion control is best on the real path.
 
-    Each block runs one transfer per control, in random order, so that changes of the path affect all of
+    Each block runs one transfer per control, in random order, so that changes in the path affect all of
     them alike. Intervals are for differences within blocks, at 99 %, because results are examined after
     every block; the trial ends once each control is known to be more than 5 % behind the best, or known not
     to be. Loading a control that the kernel lacks needs root and is undone at the end. Ctrl-C keeps
-    complete blocks.
+    the complete blocks.
     """
     check_outputs(None, json)
     if download is not None and (host is not None or reverse):

@@ -18,22 +18,26 @@ Examples:
 def command(
     seeds: Annotated[
         int | None,
-        typer.Option(min=1, help="Maximum kernel runs per cell.  [default: 12; 3 with --quick]"),
+        typer.Option(
+            metavar="N", min=1, help="Maximum number of kernel runs per cell.  [default: 12; 3 with --quick]"
+        ),
     ] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="Only a few cells, for a first look.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Run only a few cells, for a first look.")] = False,
     recorded: Annotated[
         bool,
         typer.Option("--recorded", help="Judge recorded kernel runs; run nothing on the kernel."),
     ] = False,
     traces: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Directory of capacity traces; omitted if not given."),
+        typer.Option(
+            metavar="DIR", help="Directory of capacity traces; without it, their cells are left out."
+        ),
     ] = None,
     out: Annotated[
         Path | None,
         typer.Option(
             metavar="DIR",
-            help="Directory for kernel runs, which are reused, and findings.toml, the explanations of "
+            help="Directory for the kernel runs, which are reused, and for findings.toml, which explains "
             "outliers.  [default: fidelity/ in --docs, or airtcp-out/fidelity]",
         ),
     ] = None,

@@ -49,14 +49,18 @@ BerOption = Annotated[str | None, typer.Option(metavar="BER", help="Bit error ra
 PerOption = Annotated[
     str | None, typer.Option(metavar="SHARE", help="Packet error rate, e.g. 1%, instead of --ber.")
 ]
-RttOption = Annotated[str, typer.Option(metavar="TIME", help="Round trip time.")]
+RttOption = Annotated[str, typer.Option(metavar="TIME", help="Round-trip time.")]
 PacketOption = Annotated[str, typer.Option(metavar="SIZE", help="Length of the IP packets.")]
 RunOption = Annotated[bool, typer.Option("--run/--no-run", help="Also run the simulator.")]
-SeedsOption = Annotated[int, typer.Option(min=1, help="Runs with random losses or marks.")]
+SeedsOption = Annotated[
+    int, typer.Option(metavar="N", min=1, help="Number of runs, each with other random losses or marks.")
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead.")]
 
 
-@app.command("window", epilog=WINDOW_EXAMPLES)
+@app.command(
+    "window", short_help="Show the window at which TCP loses its next packet.", epilog=WINDOW_EXAMPLES
+)
 def window_command(
     ber: BerOption = None,
     per: PerOption = None,
@@ -65,7 +69,8 @@ def window_command(
     seeds: SeedsOption = 5,
     json: JsonOption = False,
 ) -> None:
-    """The window W at which TCP loses its next packet, from the bit error rate (default 3e-5) or PER.
+    """Show the window W at which TCP loses its next packet, from the bit error rate (default 3e-5) or the
+    packet error rate.
 
     The simulated value is the average cwnd just before each reduction.
     """
@@ -77,7 +82,7 @@ def window_command(
     _show(found, json)
 
 
-@app.command("mat", epilog=MAT_EXAMPLES)
+@app.command("mat", short_help="Show the Maximum Allowable Throughput of a lossy link.", epilog=MAT_EXAMPLES)
 def mat_command(
     ber: BerOption = None,
     per: PerOption = None,
@@ -88,15 +93,15 @@ def mat_command(
             metavar="SIZE", help="Length of the packets whose errors shrink the window.  [default: --packet]"
         ),
     ] = None,
-    header: Annotated[str, typer.Option(metavar="SIZE", help="Headers of each packet.")] = "52B",
+    header: Annotated[str, typer.Option(metavar="SIZE", help="Length of each packet's headers.")] = "52B",
     rtt: RttOption = "540ms",
     run: RunOption = True,
     seeds: SeedsOption = 5,
     json: JsonOption = False,
 ) -> None:
-    """The Maximum Allowable Throughput for a bit error rate (default 3e-5) or a packet error rate.
+    """Show the Maximum Allowable Throughput for a bit error rate (default 3e-5) or a packet error rate.
 
-    With --window-packet, as under decoupling, where the loss of short header packets sets the window.
+    With --window-packet, it is that under decoupling, where the loss of short header packets sets the window.
     """
     from airtcp_studies.model import closed_forms  # noqa: PLC0415 it loads Polars
 
@@ -112,27 +117,31 @@ def mat_command(
     _show(found, json)
 
 
-@app.command("red", epilog=RED_EXAMPLES)
+@app.command("red", short_help="Show the largest average queue of a marking RED.", epilog=RED_EXAMPLES)
 def red_command(
-    min_threshold: Annotated[float, typer.Option(min=0, help="Threshold in packets.")] = 5,
-    max_threshold: Annotated[float, typer.Option(min=0, help="Threshold in packets.")] = 15,
+    min_threshold: Annotated[float, typer.Option(min=0, help="Minimum threshold, in packets.")] = 5,
+    max_threshold: Annotated[float, typer.Option(min=0, help="Maximum threshold, in packets.")] = 15,
     max_probability: Annotated[
         float, typer.Option(help="Marking probability at the maximum threshold.")
     ] = 0.1,
     weight: Annotated[float, typer.Option(help="Weight of the instantaneous queue in the average.")] = 0.002,
-    flows: Annotated[int, typer.Option(min=1, help="Flows sharing the queue.")] = 2,
-    window: Annotated[int, typer.Option(min=1, help="Window of each flow, in packets of 1000 B.")] = 23,
+    flows: Annotated[int, typer.Option(metavar="N", min=1, help="Number of flows that share the queue.")] = 2,
+    window: Annotated[
+        int, typer.Option(metavar="N", min=1, help="Window of each flow, in packets of 1000 B.")
+    ] = 23,
     rtt: RttOption = "51ms",
     rate: Annotated[str, typer.Option(metavar="RATE", help="Rate of the bottleneck.")] = "5Mbit/s",
     probability: Annotated[
         str | None,
-        typer.Option(metavar="SHARE", help="Marking rate.  [default: RED's at the maximum]"),
+        typer.Option(
+            metavar="SHARE", help="Probability of a mark.  [default: RED's at the maximum threshold]"
+        ),
     ] = None,
     run: RunOption = True,
     seeds: SeedsOption = 5,
     json: JsonOption = False,
 ) -> None:
-    """The largest average queue of a marking RED: the smallest maximum threshold that avoids loss."""
+    """Show the largest average queue of a marking RED: the smallest maximum threshold that avoids loss."""
     if not min_threshold < max_threshold:
         raise InputError("--max-threshold must be above --min-threshold")
     if not (0 < max_probability <= 1 and 0 < weight <= 1):
@@ -155,7 +164,9 @@ def red_command(
     _show(closed_forms.red_queue(given), json)
 
 
-@app.command("gain", epilog=GAIN_EXAMPLES)
+@app.command(
+    "gain", short_help="Show the gain from decoupling on a link with bit errors.", epilog=GAIN_EXAMPLES
+)
 def gain_command(
     ber: BerOption = "2e-6",
     mtu: Annotated[str, typer.Option(metavar="SIZE", help="Length of the data packets.")] = "1500B",
@@ -165,7 +176,7 @@ def gain_command(
     seeds: SeedsOption = 5,
     json: JsonOption = False,
 ) -> None:
-    """The gain from decoupling on a link with bit errors: √(MTU/HP_Sz), and the exact form.
+    """Show the gain from decoupling on a link with bit errors: √(MTU/HP_Sz), and the exact form.
 
     The simulation compares a TCP that loses packets as rarely as header packets with one that loses them at
     the rate of their full length.

@@ -24,10 +24,10 @@ Examples:
 
 
 SeedsOption = Annotated[
-    int | None, typer.Option(min=1, help="Runs per scheme.  [default: enough for a verdict]")
+    int | None, typer.Option(metavar="N", min=1, help="Runs per scheme.  [default: enough for a verdict]")
 ]
 QuickOption = Annotated[
-    bool, typer.Option("--quick", help="A smoke test of a few seconds; its numbers mean nothing.")
+    bool, typer.Option("--quick", help="Run a smoke test of a few seconds, whose numbers mean nothing.")
 ]
 OutOption = Annotated[Path, typer.Option(metavar="DIR", help="Directory for the results and the figure.")]
 DocsOption = Annotated[
@@ -65,7 +65,7 @@ def list_command() -> None:
 
 @app.command(
     "link",
-    short_help="The papers' links as scenarios.",
+    short_help="List the papers' links, or print one as a scenario.",
     epilog="\b\nExamples:\n  airtcp paper link\n"
     "  airtcp paper link decoupling/lossy > lossy.toml && airtcp compare lossy.toml\n",
 )
@@ -75,7 +75,7 @@ def link_command(
         typer.Argument(metavar="NAME", help="The link to print.  [default: list all]", show_default=False),
     ] = None,
 ) -> None:
-    """List the papers' links, or print one as a scenario that can be compared on."""
+    """List the papers' links, or print one as a scenario for `airtcp compare`."""
     from airtcp_studies.cli.reproduce import show_link  # noqa: PLC0415 it loads Matplotlib
 
     show_link(name)
@@ -83,7 +83,7 @@ def link_command(
 
 @app.command(
     "cross",
-    short_help="Every scheme on every link, in one table.",
+    short_help="Compare every scheme on every link, in one table.",
     epilog="\b\nExamples:\n  airtcp paper cross\n  airtcp paper cross lte 3g --schemes reno,cubic,bbr,snoop\n"
     "  airtcp paper cross --quick\n",
 )
@@ -91,14 +91,16 @@ def cross_command(
     links: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="LINK",
-            help="Links: `airtcp paper link`, and 3g, lte, geo-satellite, wifi.  [default: all]",
+            metavar="LINK...",
+            help="Links: those of `airtcp paper link`, and 3g, lte, geo-satellite, wifi.  [default: all]",
             show_default=False,
         ),
     ] = None,
-    schemes: Annotated[str | None, typer.Option(metavar="A,B,…", help="[default: all]")] = None,
+    schemes: Annotated[
+        str | None, typer.Option(metavar="A,B,…", help="Schemes to compare.  [default: all]")
+    ] = None,
     duration: Annotated[
-        str | None, typer.Option(metavar="TIME", help="Simulated time of each run.  [default: 120s]")
+        str | None, typer.Option(metavar="TIME", help="Simulated duration of each run.  [default: 120s]")
     ] = None,
     seeds: SeedsOption = None,
     quick: QuickOption = False,
@@ -107,7 +109,7 @@ def cross_command(
     docs: DocsOption = None,
     jobs: JobsOption = None,
 ) -> None:
-    """Run every scheme on every paper's link and on present-day links.
+    """Run every scheme on the links of all papers and on present-day links.
 
     Prints goodput, its share of the bound, RTT, timeouts, and the shares that competing Reno and CUBIC
     flows retain.
@@ -130,7 +132,9 @@ def cross_command(
 def concord_command(
     traces: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Capacity traces in mahimahi's format, NAME.down and NAME.up."),
+        typer.Option(
+            metavar="DIR", help="Directory of capacity traces in mahimahi's format: NAME.down and NAME.up."
+        ),
     ] = None,
     seeds: SeedsOption = None,
     quick: QuickOption = False,
@@ -145,7 +149,7 @@ def concord_command(
     run_concord(Request(traces, seeds=seeds, quick=quick, jobs=jobs, out=out, json=json, docs=docs))
 
 
-@app.command(RUN, short_help="Run experiments, and compare with the papers.", epilog=EXAMPLES)
+@app.command(RUN, short_help="Run experiments and compare them with the papers.", epilog=EXAMPLES)
 def run_command(
     names: Annotated[
         list[str], typer.Argument(metavar="NAME...", help="Experiments (D3), papers (decoupling), or `all`.")
@@ -169,7 +173,7 @@ def run_command(
     report: ReportOption = None,
     jobs: JobsOption = None,
 ) -> None:
-    """Run experiments and compare each number in the paper with ours.
+    """Run experiments and compare each number of a paper with ours.
 
     Prints the paper's value, ours with a 95 % interval, their ratio, and a verdict against stated
     tolerances; draws the paper's figures as PNG and SVG.
