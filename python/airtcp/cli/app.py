@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import sys
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
 from importlib import import_module
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any, NamedTuple, NoReturn
 
 import typer
 from typer._completion_classes import completion_init
@@ -25,8 +23,7 @@ COMPLETE = "_AIRTCP_COMPLETE"
 """Set by a shell that asks for completions or for its completion script."""
 
 
-@dataclass(frozen=True)
-class _Command:
+class _Command(NamedTuple):
     """The location of a command: a module of `package`, and the names in it."""
 
     module: str
@@ -86,7 +83,10 @@ class Commands(TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         name, found, rest = super().resolve_command(ctx, args)
-        return name, load(name) if name else found, rest
+        if name is None:
+            return name, found, rest
+        _quieten_libraries()
+        return name, load(name), rest
 
 
 app = typer.Typer(name="airtcp", cls=Commands, no_args_is_help=True, **SETTINGS)
@@ -95,7 +95,6 @@ app = typer.Typer(name="airtcp", cls=Commands, no_args_is_help=True, **SETTINGS)
 def run_app() -> None:
     """Runs the command of `sys.argv` and exits. The caller handles KeyboardInterrupt."""
     prepare_streams()
-    _quieten_libraries()
     if COMPLETE in os.environ:
         completion_init()
     try:
@@ -123,6 +122,8 @@ def _quieten_libraries() -> None:
 
     It would start a thread per core with every command, and no command has matrices that are worth it.
     """
+    import logging  # noqa: PLC0415 `airtcp --help` needs none
+
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     logging.getLogger("matplotlib").setLevel(logging.ERROR)
     warnings.filterwarnings("ignore", module=r"matplotlib|airtcp(_studies)?\.")
