@@ -129,4 +129,5 @@ tools: # what some tests need; they are skipped where it cannot be had
 
 .venv/engine.stamp: .venv/deps.stamp $(RUST_SOURCES)
 	VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/maturin develop
+	@$(BIN)/python -m compileall -q python # as pip compiles a wheel's modules: no command waits for it
 	@touch $@
