@@ -2,14 +2,14 @@
 
 use crate::ring::Ring;
 
-/// The ends of adjacent segments, by index. Mostly all segments are of one size, and nothing is kept of each.
+/// The ends of adjacent segments, by index. Mostly all segments have the same size, so that there is no need to keep each end.
 #[derive(Debug, Default)]
 pub(super) struct Ends {
-    /// The end of the first segment, and the size of all others. A segment of this size that follows them needs nothing.
+    /// The end of the first segment; `u64::MAX`, which no ACK reaches, if the sizes differ.
     first: u64,
-    /// 0 if nothing may follow without more ado: the sizes differ, or nothing was there before.
+    /// The size of all other segments. 0, which no segment has, if the sizes differ or nothing has been pushed yet.
     size: u64,
-    /// The ends one by one, if the sizes differ. Then `first` is out of reach.
+    /// The end of each segment, if the sizes differ.
     uneven: Option<Box<Ring<u64>>>,
 }
 
@@ -61,8 +61,8 @@ impl Ends {
         *self = Ends::default();
     }
 
-    /// Drops the segments that end at `position` or before if they are one or two, the last of them ends there and all are
-    /// of one size. Returns how many they are.
+    /// Drops the segments below `position` if they are one or two, the last of them ends there and all have the same size.
+    /// Returns how many they are.
     #[inline(always)]
     pub fn drop_even(&mut self, position: u64) -> Option<usize> {
         let count = match position.wrapping_sub(self.first) {
