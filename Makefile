@@ -1,8 +1,9 @@
 # What needs doing is told by stamps and by cargo: a second run of any target is quick.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help demo play play-if-possible field papers docs test lint test-rust test-python test-live bench bench-smoke fmt tools \
-	field-tools field-if-possible examples wheel package ns2-grid
+.PHONY: help demo play play-if-possible field papers docs test tests-built tests-in-real-time lint lint-rust lint-python test-rust \
+	test-python test-python-live test-python-others test-live bench bench-smoke fmt tools field-tools field-if-possible examples \
+	wheel package ns2-grid
 
 export CARGO_TERM_COLOR ?= auto
 # Property tests try the same cases each time; other ones with PROPTEST_RNG_SEED=$RANDOM.
@@ -69,7 +70,17 @@ package: field wheel .venv/engine.stamp ## Debian packages and an OCI image of a
 	rm -rf dist/root dist/root.log
 	packaging/try.sh dist/airtcp.oci.tar
 
-test: lint test-rust test-python bench-smoke ## every test and lint
+# Two things at a time: first what Rust and what Python need, then what waits in real time and what computes.
+test: tools field-tools ## every test and lint
+	@$(MAKE) --no-print-directory -j2 --output-sync=line tests-built lint-python play-if-possible
+	@$(MAKE) --no-print-directory -j2 --output-sync=line tests-in-real-time test-python-others
+	@$(MAKE) --no-print-directory bench-smoke
+
+tests-built: lint-rust
+	cargo test --workspace $(NO_FIELD) --tests --no-run
+
+tests-in-real-time: test-rust
+	@$(MAKE) --no-print-directory test-python-live
 
 test-live: field .venv/engine.stamp tools ## the tests on this kernel: namespaces, eBPF, real sockets; as root
 	cargo test -p airtcp-kernel -p airtcp-live --no-fail-fast
@@ -84,10 +95,14 @@ field-tools:
 	@scripts/install-tools.sh clang=clang pkg-config=pkg-config /usr/include/libelf.h=libelf-dev \
 	    /usr/include/zlib.h=zlib1g-dev
 
-lint: .venv/engine.stamp field-tools ## formats, lints, types, and the ban on clocks and chance
+lint: lint-rust lint-python ## formats, lints, types, and the ban on clocks and chance
+
+lint-rust: field-tools
 	cargo fmt --all --check
 	cargo clippy --workspace $(NO_FIELD) --all-targets -- -D warnings
 	scripts/check-ban.sh
+
+lint-python: .venv/engine.stamp
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy --strict
@@ -98,8 +113,13 @@ lint: .venv/engine.stamp field-tools ## formats, lints, types, and the ban on cl
 test-rust: tools field-tools ## cargo test
 	cargo test --workspace $(NO_FIELD) --tests
 
-test-python: .venv/engine.stamp tools field-if-possible play-if-possible ## pytest
-	$(BIN)/pytest -m "not live" -n logical --dist loadfile
+test-python: test-python-others test-python-live ## pytest
+
+# They give way to a test in real time that runs beside them.
+test-python-others: .venv/engine.stamp tools field-if-possible play-if-possible
+	nice -n 19 $(BIN)/pytest -m "not live" -n logical --dist loadfile
+
+test-python-live: .venv/engine.stamp tools field-if-possible
 	AIRTCPD=$$(realpath -eq target/debug/airtcpd) $(BIN)/pytest -m live
 
 bench: .venv/engine.stamp ## CPU time and instructions per delivered packet, beside ns-2; what a user waits for
