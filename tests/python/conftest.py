@@ -10,12 +10,17 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import hypothesis
 import pytest
 from command_server import TIMEOUT_S, Request
 
 from airtcp.facts.records import Flow, Run
 from airtcp.linux.airtcpd import Airtcpd, find
 from airtcp.linux.error import LinuxError
+
+# No test asserts elapsed time.
+hypothesis.settings.register_profile("airtcp", deadline=None)
+hypothesis.settings.load_profile("airtcp")
 
 SERVER = Path(__file__).with_name("command_server.py")
 Done = subprocess.CompletedProcess[str]

@@ -105,7 +105,7 @@ def test_marks_that_are_left_out_are_counted_in_the_caption() -> None:
     assert "reno" not in marks.said().partition("Too many")[2]
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.integers(1, 4 * CURVE_POINTS), st.integers(0, 10**9))
 def test_thinning_keeps_order_and_extremes(points: int, seed: int) -> None:
     values = [float((seed * 31 + place * place * 7919) % 1009) for place in range(points)]

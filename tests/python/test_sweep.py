@@ -369,7 +369,7 @@ ROWS = st.lists(
 )
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(batches=st.lists(ROWS, max_size=4), cut=st.integers(0, 400), noise=st.binary(max_size=9))
 def test_a_torn_journal_keeps_the_lines_before(
     tmp_path_factory: pytest.TempPathFactory, batches: list[list[tuple[int, Found]]], cut: int, noise: bytes

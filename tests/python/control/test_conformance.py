@@ -133,7 +133,7 @@ STACKS = st.sampled_from(
 )
 
 
-@settings(max_examples=30, deadline=None, derandomize=True)
+@settings(max_examples=30, derandomize=True)
 @given(changes=PATHS, stack=STACKS, chance=st.integers(0, 2**31))
 def test_hooks_are_called_as_promised(changes: dict[str, object], stack: str, chance: int) -> None:
     scenario = airtcp.Scenario.built_in([("duration", "6s")]).vary(changes).with_controllers(Checking)

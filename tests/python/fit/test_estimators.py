@@ -104,7 +104,7 @@ probability = st.floats(0.01, 0.99)
     st.lists(st.booleans(), min_size=1, max_size=60),
     st.tuples(probability, probability, probability, probability),
 )
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_the_likelihood_is_that_of_the_forward_algorithm(
     fates: list[bool], values: tuple[float, ...]
 ) -> None:
@@ -226,7 +226,7 @@ finite = st.floats(0, 1e5, allow_nan=False)
 
 
 @given(st.lists(st.tuples(finite, finite), max_size=80))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_any_round_trips_are_survived(points: list[tuple[float, float]]) -> None:
     time, rtt = (np.array([point[side] for point in points]) for side in (0, 1))
     found = fit_delay(RoundTrips(np.sort(time), rtt))

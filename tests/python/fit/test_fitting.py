@@ -298,7 +298,7 @@ seconds = st.floats(0, 1e5)
     st.sampled_from(["forward", "reverse", "both"]),
     st.booleans(),
 )
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_whatever_was_measured_makes_a_valid_scenario(
     trips: list[tuple[float, float]],
     lost: list[bool],

@@ -126,7 +126,7 @@ def read_or_refuse(path: Path, name: str | None = None) -> None:
 
 
 @given(data=mutants(), packed=st.integers(0, 9))
-@settings(max_examples=600, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(max_examples=600, derandomize=True, suppress_health_check=list(HealthCheck))
 def test_mutants(data: bytes, packed: int, tmp_path_factory: pytest.TempPathFactory) -> None:
     path = tmp_path_factory.getbasetemp() / "mutant"
     if packed == 0:
@@ -139,7 +139,7 @@ def test_mutants(data: bytes, packed: int, tmp_path_factory: pytest.TempPathFact
 
 @pytest.mark.parametrize("name", [reader.name for reader in readers()])
 @given(data=mutants() | st.binary(max_size=200))
-@settings(max_examples=120, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(max_examples=120, derandomize=True, suppress_health_check=list(HealthCheck))
 def test_a_reader_that_is_told_to_read_a_foreign_file(
     name: str, data: bytes, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

@@ -242,7 +242,7 @@ def test_trains_that_were_sent_too_slowly_tell_no_rate(tmp_path: Path) -> None:
     ),
     facts=st.sampled_from(["", "clock_error_ms=0", "clock_error_ms=-1e9", "load=both mtu=x", "mtu=1400"]),
 )
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=150, derandomize=True)
 def test_whatever_was_probed_is_fitted_or_refused(
     rows: list[tuple[float, int, float | None, float | None, str]],
     facts: str,

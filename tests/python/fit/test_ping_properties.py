@@ -22,7 +22,7 @@ OUTAGE = [5.0, *[None] * 300, 6.0, None]
 @given(rtts=ONE_ANSWERED)
 @example(rtts=OUTAGE)
 @example(rtts=[0.0])
-@settings(max_examples=40, deadline=None, derandomize=True)
+@settings(max_examples=40, derandomize=True)
 def test_what_was_printed_is_read_back(
     dialect: str, rtts: Rtts, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
@@ -39,7 +39,7 @@ def test_what_was_printed_is_read_back(
 
 
 @given(rtts=ONE_ANSWERED)
-@settings(max_examples=40, deadline=None, derandomize=True)
+@settings(max_examples=40, derandomize=True)
 def test_stamps_tell_when_each_was_sent(rtts: Rtts, tmp_path_factory: pytest.TempPathFactory) -> None:
     path = tmp_path_factory.getbasetemp() / "stamped.log"
     path.write_text(DIALECTS["linux_stamped"](rtts))
@@ -50,7 +50,7 @@ def test_stamps_tell_when_each_was_sent(rtts: Rtts, tmp_path_factory: pytest.Tem
 
 
 @given(order=st.permutations(range(12)))
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=60, derandomize=True)
 def test_answers_in_any_order(order: list[int], tmp_path_factory: pytest.TempPathFactory) -> None:
     """RFC 4737 §3.4: a packet is late if one that was sent after it has come before it."""
     path: Path = tmp_path_factory.getbasetemp() / "order.log"

@@ -50,7 +50,7 @@ def test_each_way_of_an_emulated_path_is_found(airtcpd: Airtcpd, tmp_path: Path)
         time.sleep(2)
         try:
             done = subprocess.run(
-                link, env=environment, capture_output=True, text=True, timeout=120, check=False
+                link, env=environment, capture_output=True, text=True, timeout=300, check=False
             )
         finally:
             server.terminate()

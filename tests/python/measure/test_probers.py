@@ -150,7 +150,7 @@ def test_icmp_probes_the_loopback() -> None:
 
 
 @given(data=st.binary(max_size=120))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_what_is_no_answer_to_a_ping_is_none(data: bytes) -> None:
     prober = Icmp.__new__(Icmp)
     prober.host, prober._mark, prober._next, prober._identifier = LOOPBACK, b"12345678", 5, 1

@@ -169,7 +169,7 @@ def test_a_train_is_sent_once_and_within_the_limit() -> None:
 
 
 @given(data=st.binary(max_size=200))
-@settings(max_examples=300, deadline=None, derandomize=True)
+@settings(max_examples=300, derandomize=True)
 def test_whatever_strangers_send_is_dropped(data: bytes) -> None:
     net = Net()
     session, _ = net.open()
@@ -181,7 +181,7 @@ def test_whatever_strangers_send_is_dropped(data: bytes) -> None:
     kinds=st.lists(st.tuples(st.sampled_from(list(Kind)), st.binary(max_size=60)), max_size=40),
     length=st.integers(0, 300),
 )
-@settings(max_examples=200, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(max_examples=200, derandomize=True, suppress_health_check=list(HealthCheck))
 def test_whatever_a_client_with_the_token_sends_memory_is_bounded(
     kinds: list[tuple[Kind, bytes]], length: int
 ) -> None:
@@ -199,7 +199,7 @@ def test_whatever_a_client_with_the_token_sends_memory_is_bounded(
 
 
 @given(flip=st.integers(0, 8 * 200 - 1))
-@settings(max_examples=100, deadline=None, derandomize=True)
+@settings(max_examples=100, derandomize=True)
 def test_a_bit_that_was_changed_is_noticed(flip: int) -> None:
     net = Net()
     session, key = net.open()
