@@ -1,9 +1,8 @@
 # What needs doing is told by stamps and by cargo: a second run of any target is quick.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help demo play play-if-possible field papers docs test tests-built tests-in-real-time lint lint-rust lint-python test-rust \
-	test-python test-python-live test-python-others test-live bench bench-smoke fmt tools field-tools field-if-possible examples \
-	wheel package ns2-grid
+.PHONY: help demo play play-if-possible field papers docs test tests-built lint lint-rust lint-python test-rust test-python \
+	test-live bench bench-smoke fmt tools field-tools field-if-possible examples wheel package ns2-grid
 
 export CARGO_TERM_COLOR ?= auto
 # Property tests try the same cases each time; other ones with PROPTEST_RNG_SEED=$RANDOM.
@@ -70,17 +69,13 @@ package: field wheel .venv/engine.stamp ## Debian packages and an OCI image of a
 	rm -rf dist/root dist/root.log
 	packaging/try.sh dist/airtcp.oci.tar
 
-# Two things at a time: first what Rust and what Python need, then what waits in real time and what computes.
+# What Rust and what Python need is made side by side. The tests are not run so, because many of them wait in real time.
 test: tools field-tools ## every test and lint
 	@$(MAKE) --no-print-directory -j2 --output-sync=line tests-built lint-python play-if-possible
-	@$(MAKE) --no-print-directory -j2 --output-sync=line tests-in-real-time test-python-others
-	@$(MAKE) --no-print-directory bench-smoke
+	@$(MAKE) --no-print-directory test-rust test-python bench-smoke
 
 tests-built: lint-rust
 	cargo test --workspace $(NO_FIELD) --tests --no-run
-
-tests-in-real-time: test-rust
-	@$(MAKE) --no-print-directory test-python-live
 
 test-live: field .venv/engine.stamp tools ## the tests on this kernel: namespaces, eBPF, real sockets; as root
 	cargo test -p airtcp-kernel -p airtcp-live --no-fail-fast
@@ -113,13 +108,8 @@ lint-python: .venv/engine.stamp
 test-rust: tools field-tools ## cargo test
 	cargo test --workspace $(NO_FIELD) --tests
 
-test-python: test-python-others test-python-live ## pytest
-
-# They give way to a test in real time that runs beside them.
-test-python-others: .venv/engine.stamp tools field-if-possible play-if-possible
-	nice -n 19 $(BIN)/pytest -m "not live" -n logical --dist loadfile
-
-test-python-live: .venv/engine.stamp tools field-if-possible
+test-python: .venv/engine.stamp tools field-if-possible play-if-possible ## pytest
+	$(BIN)/pytest -m "not live" -n logical --dist loadfile
 	AIRTCPD=$$(realpath -eq target/debug/airtcpd) $(BIN)/pytest -m live
 
 bench: .venv/engine.stamp ## CPU time and instructions per delivered packet, beside ns-2; what a user waits for
