@@ -311,8 +311,7 @@ fn type_at_terminal(command: &str, dialogue: &[(&str, &str)]) -> (String, Option
 fn type_behind(scenario: &str, command: &str, dialogue: &[(&str, &str)]) -> (String, Option<i32>) {
     // `exec`: `script` starts it by $SHELL, and a dash that stayed would itself die of the keys, with 130.
     let line = format!("exec {} link --shell --quiet {scenario} -- {command}", env!("CARGO_BIN_EXE_airtcpd"));
-    // Who starts these tests in the background may have them ignore SIGINT. What never comes shall not be waited
-    // for until tomorrow.
+    // Tests that were started in the background may ignore SIGINT. If something never comes, the timeout ends the wait.
     let mut script = Command::new("env")
         .args(["--default-signal=INT", "timeout", "60"])
         .args(["script", "--quiet", "--return", "--command", &line, "/dev/null"])

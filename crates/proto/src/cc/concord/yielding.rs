@@ -26,14 +26,14 @@ const RATE_DEVIATIONS: f64 = 1.0;
 /// and those at which delay need not confirm it.
 const RATE_DEVIATIONS_ALONE: f64 = 3.0;
 /// Share of the window that remains after a yield that gained nothing.
-const IN_VAIN: f64 = 0.97;
+const GAINED_NOTHING: f64 = 0.97;
 /// A yield that kept this share of the window gained nothing unless delay fell.
 const GIVEN_UP: f64 = 0.95;
 /// After a yield of our own queue, growth returns to this point between the new window and the old one.
 const MIDDLE: f64 = 0.5;
 
-/// Seconds for which delay is ignored after a yield to delay that gained nothing: at first, and at most. They double with each such yield and halve with
-/// each successful one.
+/// Seconds for which delay is ignored after a yield to delay that gained nothing: at first, and at most. They double with each
+/// such yield and halve with each successful one.
 const FIRST_DOUBT_S: f64 = 0.5;
 const LAST_DOUBT_S: f64 = 16.0;
 
@@ -166,7 +166,7 @@ impl Concord {
     /// Ends a yield. If the queue was ours, growth returns to a window between the two; if there was none, the old window returns.
     fn end_yield(&mut self, yielding: &Yield, now: Time) {
         if self.parts.doubt && self.is_in_vain(yielding) {
-            self.window = IN_VAIN * yielding.window;
+            self.window = GAINED_NOTHING * yielding.window;
             self.goal = yielding.window;
             if yielding.is_late {
                 self.tests.doubt_until = now + Dur::from_secs_f64(self.tests.doubt_s);
