@@ -6,24 +6,26 @@ use crate::prefetch::prefetch;
 use airtcp_wire::{Dur, Time};
 
 /// ACKs of segments behind a gap that leave at once: the sender retransmits after so many (RFC 5681 §3.2).
-const PROMPT_DUPLICATES: u32 = 3;
+const PROMPT_DUPLICATES: u8 = 3;
 
 /// The longest time for which an ACK of a segment behind a gap is held back (Linux's `tcp_comp_sack_delay_ns`).
-const LONGEST_COMPRESSION: Dur = Dur::from_millis(1);
+const LONGEST_COMPRESSION_NS: u32 = 1_000_000;
 
 /// Immediate and delayed acknowledgments (RFC 9293 §3.8.6.3, RFC 5681 §4.2).
 #[derive(Clone, Debug)]
 pub struct AckPolicy {
-    every_bytes: u64,
-    delay: Dur,
-    tick: Dur,
+    /// So many bytes make an ACK due. No window holds as many as these two fields do (RFC 7323 §2.3).
+    every_bytes: u32,
+    pending_bytes: u32,
+    /// The longest delay of an ACK, or the tick at which delayed ACKs leave.
+    wait: Dur,
     quick: Option<Box<Quick>>,
-    pending_bytes: u64,
-    is_due: bool,
     deadline: Time,
     /// [`is_calm`](AckPolicy::is_calm) holds before this time.
     calm_until: Time,
     compression: Compression,
+    waits_for_tick: bool,
+    is_due: bool,
 }
 
 /// Linux's quick ACKs: each segment is acknowledged at once.
@@ -35,6 +37,8 @@ struct Quick {
     growth: WindowGrowth,
     /// Quick ACKs begin anew after a longer pause, about the peer's RTO, for its cwnd may be small then.
     pause: Dur,
+    /// Data of the application's that leaves sooner after the peer's is an answer.
+    answers_within: Dur,
     last_data: Time,
     /// The application answers what it receives: its data carries the ACKs, and quick ACKs have ended.
     is_interactive: bool,
@@ -47,6 +51,7 @@ impl Quick {
             left: config.quick_acks,
             growth: WindowGrowth::new(config),
             pause: config.rto.initial,
+            answers_within: config.delayed_ack,
             last_data: Time::ZERO,
             is_interactive: false,
         })
@@ -85,12 +90,12 @@ impl Quick {
 /// Linux's ACK compression for segments behind a gap: after the first ones, an ACK stands for several segments.
 #[derive(Clone, Copy, Debug)]
 struct Compression {
-    most: u32,
-    delay: Dur,
     /// RCV.NXT, at which the gap begins.
     gap: u64,
-    prompt: u32,
+    delay_ns: u32,
+    most: u32,
     held: u32,
+    prompt: u8,
 }
 
 impl AckPolicy {
@@ -103,30 +108,31 @@ impl AckPolicy {
     }
 
     pub fn new(config: &TcpConfig) -> AckPolicy {
+        let waits_for_tick = config.delayed_ack_tick > Dur::ZERO;
+        // The last of these segments counts as full even if it is smaller: the peer's may be.
+        let full_segments = config.ack_every.saturating_sub(1);
         AckPolicy {
-            // The last of these segments counts as full even if it is smaller: the peer's may be.
-            every_bytes: u64::from(config.ack_every.saturating_sub(1)) * u64::from(config.segment_payload())
-                + 1,
-            delay: config.delayed_ack,
-            tick: config.delayed_ack_tick,
-            quick: Quick::new(config).map(Box::new),
+            every_bytes: full_segments.saturating_mul(config.segment_payload()).saturating_add(1),
             pending_bytes: 0,
-            is_due: false,
+            wait: if waits_for_tick { config.delayed_ack_tick } else { config.delayed_ack },
+            quick: Quick::new(config).map(Box::new),
             deadline: Time::NEVER,
             calm_until: if config.quick_acks > 0 { Time::ZERO } else { Time::NEVER },
             compression: Compression {
-                most: config.compressed_acks,
-                delay: LONGEST_COMPRESSION,
                 gap: 0,
-                prompt: 0,
+                delay_ns: LONGEST_COMPRESSION_NS,
+                most: config.compressed_acks,
                 held: 0,
+                prompt: 0,
             },
+            waits_for_tick,
+            is_due: false,
         }
     }
 
     /// The handshake took `rtt`, and the RTO is `rto`. Linux holds ACKs back for 5 % of the RTT.
     pub fn on_handshake(&mut self, rtt: Dur, rto: Dur) {
-        self.compression.delay = (rtt / 20).min(LONGEST_COMPRESSION);
+        self.compression.delay_ns = (rtt.0 / 20).min(LONGEST_COMPRESSION_NS.into()) as u32;
         if let Some(quick) = &mut self.quick {
             quick.growth.on_rtt(rtt);
             quick.pause = rto;
@@ -154,7 +160,7 @@ impl AckPolicy {
     pub fn on_data_sent(&mut self, now: Time) {
         if let Some(quick) = &mut self.quick
             && quick.last_data > Time::ZERO
-            && now.since(quick.last_data) < self.delay
+            && now.since(quick.last_data) < quick.answers_within
         {
             quick.is_interactive = true;
         }
@@ -186,7 +192,7 @@ impl AckPolicy {
 
     /// [`on_data`](AckPolicy::on_data) in a [calm](AckPolicy::is_calm).
     #[inline(always)]
-    pub fn on_calm_data(&mut self, now: Time, bytes: u64) {
+    pub fn on_calm_data(&mut self, now: Time, bytes: u32) {
         if let Some(quick) = &mut self.quick {
             quick.last_data = now;
         }
@@ -194,7 +200,7 @@ impl AckPolicy {
     }
 
     /// In-order data has arrived up to `next`, and closes no gap.
-    pub fn on_data(&mut self, now: Time, bytes: u64, next: u64) {
+    pub fn on_data(&mut self, now: Time, bytes: u32, next: u64) {
         let is_quick = self.ask_quick(|quick| quick.on_data(now, next));
         self.count(now, bytes, is_quick);
     }
@@ -209,14 +215,22 @@ impl AckPolicy {
     }
 
     #[inline(always)]
-    fn count(&mut self, now: Time, bytes: u64, is_quick: bool) {
+    fn count(&mut self, now: Time, bytes: u32, is_quick: bool) {
         self.pending_bytes += bytes;
         if is_quick || self.pending_bytes >= self.every_bytes {
             self.is_due = true;
         } else if self.deadline.is_never() {
-            self.deadline =
-                if self.tick == Dur::ZERO { now + self.delay } else { Time(now.0 + 1).round_up(self.tick) };
+            self.deadline = match self.waits_for_tick {
+                false => now + self.wait,
+                true => self.next_tick(now),
+            };
         }
+    }
+
+    // Not inlined: few stacks have such a clock, and the division takes registers.
+    #[cold]
+    fn next_tick(&self, now: Time) -> Time {
+        Time(now.0 + 1).round_up(self.wait)
     }
 
     /// Data has arrived behind a gap at `next`, with SACK. RFC 5681 §4.2 wants an ACK at once; Linux compresses ACKs.
@@ -233,7 +247,7 @@ impl AckPolicy {
             self.is_due = true;
         } else {
             compression.held += 1;
-            self.deadline = self.deadline.min(now + compression.delay);
+            self.deadline = self.deadline.min(now + Dur(compression.delay_ns.into()));
         }
     }
 

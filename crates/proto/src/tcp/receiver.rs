@@ -23,13 +23,14 @@ pub struct Receiver {
     /// In-order text up to this position leaves the window more than half open. 0 while something lies behind a gap, is to
     /// be reported as a duplicate, or the stream's end is known.
     quiet_until: u64,
-    /// RCV.NXT and `read` when the last window was advertised. (1, 0) after the SYN-ACK. The window itself is `told_window`.
-    told: (u64, u64),
+    /// RCV.NXT and `read` when the last window was advertised, modulo 2³²: they have moved by one window since at most. (1, 0)
+    /// after the SYN-ACK. The window itself is `told_window`.
+    told: (u32, u32),
     /// If everything had been read and the right edge had moved when the last window was advertised: the most that could be
     /// offered then, and how far the edge was from RCV.NXT. Otherwise [`NO_REACH`].
     reach: (u32, u32),
-    /// The range of positions that was taken from the last segment.
-    accepted: (u64, u64),
+    /// The range of positions that was taken from the last segment, modulo 2³²: it is less than a window from RCV.NXT.
+    accepted: (u32, u32),
     /// When `ts_recent` was last updated.
     ts_recent_at: Time,
     irs: Seq,
@@ -223,14 +224,14 @@ impl Receiver {
     #[inline(always)]
     fn take_quiet_text(&mut self, now: Time, segment: &Header) {
         self.advance(now, segment);
-        self.acks.on_calm_data(now, u64::from(segment.len));
+        self.acks.on_calm_data(now, segment.len);
     }
 
     /// [`take_quiet_text`](Receiver::take_quiet_text) outside of a calm: a quick ACK may be due, or the window may grow.
     #[inline(never)]
     fn take_quick_text(&mut self, now: Time, segment: Header) {
         self.advance(now, &segment);
-        self.acks.on_data(now, u64::from(segment.len), self.reassembly.next());
+        self.acks.on_data(now, segment.len, self.reassembly.next());
     }
 
     /// Takes [quiet](Receiver::is_quiet) text.
@@ -239,10 +240,10 @@ impl Receiver {
         let start = self.reassembly.next();
         let end = start + u64::from(segment.len);
         if let Some(ts) = segment.timestamps() {
-            self.note_timestamp(now, ts, start);
+            self.note_next_timestamp(now, ts);
         }
         self.reassembly.advance(end);
-        self.accepted = (start, end);
+        self.accept(start, end);
     }
 
     // The segment is passed by value, so that the fast path can keep it in registers.
@@ -272,7 +273,7 @@ impl Receiver {
             && end <= self.limit_position()
             && self.reassembly.extend(start, end);
         if extends {
-            self.accepted = (start, end);
+            self.accept(start, end);
         }
         extends
     }
@@ -281,7 +282,7 @@ impl Receiver {
     #[inline]
     pub fn note_plain_ack(&mut self, now: Time, segment: &Header) {
         if let Some(ts) = segment.timestamps() {
-            self.note_timestamp(now, ts, self.reassembly.next());
+            self.note_next_timestamp(now, ts);
         }
     }
 
@@ -343,18 +344,29 @@ impl Receiver {
     /// The range of positions that was taken from the last segment.
     #[inline]
     pub fn accepted(&self) -> (u64, u64) {
-        self.accepted
+        let (start, end) = self.accepted;
+        if start == end {
+            return (0, 0);
+        }
+        let next = self.reassembly.next();
+        let position = |low: u32| next.wrapping_add_signed((low.wrapping_sub(next as u32) as i32).into());
+        (position(start), position(end))
+    }
+
+    #[inline(always)]
+    fn accept(&mut self, start: u64, end: u64) {
+        self.accepted = (start as u32, end as u32);
     }
 
     /// Another segment arrives, of which nothing has been taken yet.
     #[inline]
     pub fn forget_accepted(&mut self) {
-        self.accepted = (0, 0);
+        self.accept(0, 0);
     }
 
     fn insert(&mut self, now: Time, start: u64, end: u64) -> bool {
         if self.reassembly.extend(start, end) {
-            self.accepted = (start, end);
+            self.accept(start, end);
             self.acknowledge_beyond(now);
             return false;
         }
@@ -365,7 +377,7 @@ impl Receiver {
         let crowds = self.acks.is_holding() && self.reassembly.rank(start, end) >= HELD_BLOCKS;
         let inserted = self.reassembly.insert(start, end);
         match inserted {
-            Inserted::New => self.accepted = (start.max(next), end),
+            Inserted::New => self.accept(start.max(next), end),
             Inserted::Known if end <= next => {
                 self.acks.on_duplicate();
                 return true;
@@ -387,7 +399,7 @@ impl Receiver {
             if self.has_finished() {
                 self.acks.on_fin(end - start - 1);
             }
-            self.acks.on_data(now, end - start, self.reassembly.next());
+            self.acks.on_data(now, (end - start) as u32, self.reassembly.next());
         }
         inserted == Inserted::Known
     }
@@ -413,11 +425,24 @@ impl Receiver {
 
     #[inline]
     fn note_timestamp(&mut self, now: Time, ts: Timestamps, start: u64) {
-        // RFC 7323 §4.3 (2). A value older than PAWS allows gets here only if TS.Recent is outdated (`is_old`), and replaces
-        // it.
-        if start <= self.last_ack_sent()
-            && self.ts_recent.wrapping_sub(ts.value).wrapping_sub(1) >= self.paws_window
-        {
+        if start <= self.last_ack_sent() {
+            self.renew_timestamp(now, ts);
+        }
+    }
+
+    /// [`note_timestamp`](Receiver::note_timestamp) of a segment that begins at RCV.NXT.
+    #[inline(always)]
+    fn note_next_timestamp(&mut self, now: Time, ts: Timestamps) {
+        if self.reassembly.next() as u32 == self.told.0 {
+            self.renew_timestamp(now, ts);
+        }
+    }
+
+    /// A segment that spans Last.ACK.sent has this timestamp (RFC 7323 §4.3 (2)).
+    #[inline(always)]
+    fn renew_timestamp(&mut self, now: Time, ts: Timestamps) {
+        // A value older than PAWS allows gets here only if TS.Recent is outdated (`is_old`), and replaces it.
+        if self.ts_recent.wrapping_sub(ts.value).wrapping_sub(1) >= self.paws_window {
             (self.ts_recent, self.ts_recent_at) = (ts.value, now);
         }
     }
@@ -523,7 +548,14 @@ impl Receiver {
     /// RCV.NXT when the last ACK left.
     #[inline(always)]
     fn last_ack_sent(&self) -> u64 {
-        self.told.0
+        let next = self.reassembly.next();
+        next - u64::from((next as u32).wrapping_sub(self.told.0))
+    }
+
+    /// Returns whether `told` is still so, if RCV.NXT is `next`.
+    #[inline(always)]
+    fn is_told(&self, next: u64) -> bool {
+        (next as u32, self.read as u32) == self.told
     }
 
     #[inline(always)]
@@ -548,7 +580,7 @@ impl Receiver {
     #[inline(always)]
     pub fn acknowledge(&mut self, segment: &mut Header) {
         let next = self.reassembly.next();
-        let is_told = (next, self.read) == self.told && !self.acks.is_scheduled();
+        let is_told = self.is_told(next) && !self.acks.is_scheduled();
         if !is_told {
             self.tell(next);
         }
@@ -567,7 +599,7 @@ impl Receiver {
             true => self.advertised = next + u64::from(reach),
             false => self.tell_other(next, most),
         }
-        self.told = (next, self.read);
+        self.told = (next as u32, self.read as u32);
         let is_quiet = self.quiet_until > 0 || (!self.knows_end() && !self.reassembly.has_news());
         self.quiet_until = if is_quiet { self.advertised.saturating_sub(most / 2) } else { 0 };
         self.acks.on_ack_sent();
@@ -577,7 +609,7 @@ impl Receiver {
     #[inline(never)]
     fn tell_other(&mut self, next: u64, most: u64) {
         // Nothing new in order, as behind a gap: the last window is advertised again.
-        if most as u32 == self.reach.0 && (next, self.read) == self.told {
+        if most as u32 == self.reach.0 && self.is_told(next) {
             return;
         }
         let (open, edge) = (self.right_edge(), self.advertised);
