@@ -17,7 +17,7 @@ pub struct Negotiated {
     /// Shift of the windows that the peer advertises (RFC 7323 §2.3).
     pub peer_window_shift: u8,
     /// Payload bytes of a full segment (RFC 6691: the MSS less the options on each segment).
-    pub mss: u64,
+    pub mss: u32,
 }
 
 /// The options of our SYN.
@@ -31,15 +31,15 @@ pub fn offer(config: &TcpConfig, window_shift: u8) -> SynOptions {
 
 /// The smallest MSS that is taken from a peer, options included (Linux's `tcp_min_snd_mss`): with less, every few bytes
 /// would become a packet.
-const SMALLEST_MSS: u64 = 48;
+const SMALLEST_MSS: u32 = 48;
 
 /// The options in force after the peer's SYN or SYN-ACK.
 pub fn negotiate(config: &TcpConfig, syn: &Segment) -> Negotiated {
     let timestamps = config.timestamps && syn.timestamps.is_some();
     // RFC 9293 §3.7.1: 536 where the peer does not say. Linux takes 0 for that, too.
-    let peer_mss = u64::from(syn.syn.mss.filter(|&mss| mss > 0).unwrap_or(536)).max(SMALLEST_MSS);
+    let peer_mss = u32::from(syn.syn.mss.filter(|&mss| mss > 0).unwrap_or(536)).max(SMALLEST_MSS);
     let window_scale = syn.syn.window_scale.filter(|_| config.window_scaling);
-    let own_mss = u64::from(config.packet_size.saturating_sub(40));
+    let own_mss = config.packet_size.saturating_sub(40);
     let is_ack = syn.flags.contains(Flags::ACK);
     // RFC 3168 §6.1.1: a SYN asks with ECE and CWR, a SYN-ACK agrees with ECE alone.
     let asks_ecn = syn.flags.contains(Flags::ECE) && syn.flags.contains(Flags::CWR) != is_ack;

@@ -19,7 +19,7 @@ impl Connection {
             self.take_ack(now, &segment.into(), &segment.sack, ack);
         }
         if self.is_unwanted(segment, start) {
-            self.reset_due = Some(Box::new(self.reset_of(segment)));
+            self.answer_by_reset(segment);
             return self.finish();
         }
         let ecn = if self.negotiated.ecn { ecn } else { Ecn::NotEct };
@@ -92,7 +92,7 @@ impl Connection {
         let ack = self.ack_position(segment).filter(|ack| range.contains(ack));
         if ack.is_none() {
             match self.state {
-                State::SynReceived => self.reset_due = Some(Box::new(self.reset_of(segment))),
+                State::SynReceived => self.answer_by_reset(segment),
                 _ => self.challenge(now),
             }
         }
@@ -137,8 +137,12 @@ impl Connection {
     /// Asks for a challenge ACK, which tells an honest peer where we stand, and a stranger nothing.
     #[cold]
     fn challenge(&mut self, now: Time) {
-        if now >= self.challenge_again_at && self.state != State::SynReceived {
-            self.challenge_again_at = now + CHALLENGE_INTERVAL;
+        if self.state == State::SynReceived {
+            return;
+        }
+        let rare = self.rare.get_or_insert_default();
+        if now >= rare.challenge_again_at {
+            rare.challenge_again_at = now + CHALLENGE_INTERVAL;
             self.receiver.acks.demand();
         }
     }

@@ -143,16 +143,24 @@ impl Connection {
         self.bound_fin_wait_2(self.clock);
     }
 
-    /// The reset that answers a segment whose ACK is not acceptable (RFC 9293 §3.10.7.4). RFC 7323 §3.2: with timestamps
-    /// where they are in use.
-    pub(super) fn reset_of(&self, segment: &Segment) -> Segment {
+    /// Answers a segment whose ACK is not acceptable by a reset (RFC 9293 §3.10.7.4). RFC 7323 §3.2: with timestamps where
+    /// they are in use.
+    pub(super) fn answer_by_reset(&mut self, segment: &Segment) {
         let timestamps = segment.timestamps.filter(|_| self.negotiated.timestamps);
-        Segment {
+        self.owe_reset(Segment {
             seq: segment.ack,
             flags: Flags::RST,
             timestamps: timestamps.map(|ts| Timestamps { value: timestamp(self.clock), echo: ts.value }),
             ..Segment::default()
-        }
+        });
+    }
+
+    fn owe_reset(&mut self, reset: Segment) {
+        self.rare.get_or_insert_default().reset_due = Some(reset);
+    }
+
+    pub(super) fn owes_reset(&self) -> bool {
+        self.rare.as_ref().is_some_and(|rare| rare.reset_due.is_some())
     }
 
     /// A keep-alive segment (RFC 9293 §3.8.4). It lies below what the peer expects, so that the peer answers it in any case.
@@ -166,7 +174,7 @@ impl Connection {
         self.forget_prediction();
         if !matches!(self.state, State::Closed | State::Listen | State::SynSent | State::TimeWait) {
             let reset = self.segment(self.clock, self.sender.core.nxt());
-            self.reset_due = Some(Box::new(Segment { flags: Flags::RST | Flags::ACK, ..reset }));
+            self.owe_reset(Segment { flags: Flags::RST | Flags::ACK, ..reset });
         }
         self.state = State::Closed;
         self.notify(Event::Closed);

@@ -33,9 +33,7 @@ pub struct Connection {
     rules: Arc<Rules>,
     /// Seed of the controller's random numbers.
     seed: u64,
-    /// No challenge ACK leaves before.
-    challenge_again_at: Time,
-    reset_due: Option<Box<Segment>>,
+    rare: Option<Box<Rare>>,
     sender: Half,
     clock: Time,
     /// The end of TIME-WAIT, or of FIN-WAIT-2 once the application has closed.
@@ -50,6 +48,14 @@ pub struct Connection {
     /// The application neither writes nor reads any more.
     is_orphan: bool,
     receiver: Receiver,
+}
+
+/// What most connections never need.
+#[derive(Default)]
+struct Rare {
+    /// No challenge ACK leaves before.
+    challenge_again_at: Time,
+    reset_due: Option<Segment>,
 }
 
 impl Connection {
@@ -86,20 +92,19 @@ impl Connection {
     }
 
     fn new(rules: &Arc<Rules>, iss: Seq, seed: u64, state: State) -> Connection {
-        let mss = u64::from(rules.config.segment_payload());
+        let mss = rules.config.segment_payload();
         Connection {
             rules: rules.clone(),
             seed,
             state,
             iss,
             negotiated: Negotiated { mss, ..Negotiated::default() },
-            sender: Half::new(rules, mss),
+            sender: Half::new(rules, mss.into()),
             receiver: Receiver::new(&rules.config),
             is_passive: false,
             is_orphan: false,
             wait_deadline: Time::NEVER,
-            challenge_again_at: Time::ZERO,
-            reset_due: None,
+            rare: None,
             events: 0,
             clock: Time::ZERO,
             prediction: Prediction::Unknown,

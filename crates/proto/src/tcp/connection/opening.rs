@@ -18,7 +18,7 @@ impl Connection {
             return;
         }
         if segment.flags.contains(Flags::ACK) {
-            self.reset_due = Some(Box::new(self.reset_of(segment)));
+            self.answer_by_reset(segment);
         } else if segment.flags.contains(Flags::SYN) {
             self.accept_syn(now, segment);
             self.is_passive = true;
@@ -31,9 +31,8 @@ impl Connection {
     pub(super) fn listen_again(&mut self) {
         let rules = &self.rules;
         self.iss = Seq(Chances::new(self.seed).chance(&format!("connection.{}", self.iss.0)).u32());
-        self.negotiated =
-            Negotiated { mss: u64::from(rules.config.segment_payload()), ..Negotiated::default() };
-        self.sender.restart(rules, self.negotiated.mss);
+        self.negotiated = Negotiated { mss: rules.config.segment_payload(), ..Negotiated::default() };
+        self.sender.restart(rules, self.negotiated.mss.into());
         self.receiver = Receiver::new(&rules.config);
         self.state = State::Listen;
     }
@@ -44,7 +43,7 @@ impl Connection {
         let acks_syn = flags.contains(Flags::ACK) && segment.ack == self.iss.at(1);
         if flags.contains(Flags::ACK) && !acks_syn {
             if !flags.contains(Flags::RST) {
-                self.reset_due = Some(Box::new(self.reset_of(segment)));
+                self.answer_by_reset(segment);
             }
             return self.sender.expedite_syn(now);
         }
@@ -87,7 +86,7 @@ impl Connection {
     pub(super) fn establish(&mut self) {
         self.state = State::Established;
         let Negotiated { mss, sack, .. } = self.negotiated;
-        self.sender.establish(&self.rules, mss, sack && reads_sack(&self.rules.config));
+        self.sender.establish(&self.rules, mss.into(), sack && reads_sack(&self.rules.config));
         let rtt = &self.sender.core.rtt;
         self.receiver.acks.on_handshake(rtt.srtt(), rtt.rto());
         self.notify(Event::Connected);
@@ -112,7 +111,7 @@ impl Connection {
         }
         self.forget_prediction();
         let initial_window = if self.is_syn_loss_congestion() { 1 } else { self.rules.config.initial_window };
-        self.sender.follow(self.rules.build(self.seed, self.negotiated.mss, initial_window));
+        self.sender.follow(self.rules.build(self.seed, self.negotiated.mss.into(), initial_window));
     }
 
     /// Lets the sender rest if it has sent one SYN and nothing else.
@@ -133,7 +132,7 @@ impl Connection {
 
     fn woken(&self, resting: &Resting) -> Sender {
         let Negotiated { mss, sack, .. } = self.negotiated;
-        resting.wake(&self.rules, mss, sack && reads_sack(&self.rules.config))
+        resting.wake(&self.rules, mss.into(), sack && reads_sack(&self.rules.config))
     }
 
     /// Asks the sender, or the one that would be there if it did not rest.

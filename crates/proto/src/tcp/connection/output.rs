@@ -25,8 +25,8 @@ impl Connection {
     fn poll_anything(&mut self, now: Time, out: &mut Transmit) -> bool {
         self.forget_prediction();
         self.clock = now;
-        if let Some(segment) = self.reset_due.take() {
-            *out = Transmit { segment: *segment, ecn: Ecn::NotEct, reason: Reason::Ack, offset: 0 };
+        if let Some(segment) = self.rare.as_mut().and_then(|rare| rare.reset_due.take()) {
+            *out = Transmit { segment, ecn: Ecn::NotEct, reason: Reason::Ack, offset: 0 };
             return true;
         }
         let outgoing = match self.state {

@@ -47,7 +47,7 @@ impl Connection {
         let Some(sender) = self.sender.get() else { return Prediction::Receiving };
         let is_ordinary = self.state == State::Established
             && self.events == 0
-            && self.reset_due.is_none()
+            && !self.owes_reset()
             && !self.is_orphan
             && !self.receiver.knows_end();
         match is_ordinary {
