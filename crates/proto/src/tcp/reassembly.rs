@@ -46,16 +46,19 @@ impl Reassembly {
     /// Returns whether there is something for SACK to report: data behind a gap, or a duplicate.
     #[inline]
     pub fn has_news(&self) -> bool {
-        self.above.as_ref().is_some_and(|above| !above.ranges.is_empty() || above.duplicate.is_some())
+        self.above.as_ref().is_some_and(|above| !above.ranges.is_empty() || above.duplicate_len > 0)
     }
 
     /// Notes a duplicate for the next ACK to report (RFC 2883).
     pub fn note_duplicate(&mut self, range: (u64, u64)) {
-        self.above.get_or_insert_default().duplicate = Some(range);
+        let above = self.above.get_or_insert_default();
+        (above.duplicate_start, above.duplicate_len) = (range.0, (range.1 - range.0) as u32);
     }
 
     pub fn take_duplicate(&mut self) -> Option<(u64, u64)> {
-        self.above.as_mut()?.duplicate.take()
+        let above = self.above.as_mut().filter(|above| above.duplicate_len > 0)?;
+        let end = above.duplicate_start + u64::from(std::mem::take(&mut above.duplicate_len));
+        Some((above.duplicate_start, end))
     }
 
     /// The number of ranges above RCV.NXT.
@@ -86,10 +89,11 @@ impl Reassembly {
         self.blocks().take_while(|&(left, right)| right < start || end < left).count()
     }
 
-    /// Where the range behind a gap ends that changed last; 0 if there was none.
+    /// Where the range behind a gap ends that changed last. A position at which nothing can be
+    /// [added](Reassembly::extend) if there is none.
     #[inline]
     pub fn last_end(&self) -> u64 {
-        self.above.as_ref().map_or(0, |above| above.recent[0].1)
+        self.above.as_ref().map_or(self.next, |above| above.recent[0].end_after(self.next))
     }
 
     /// Adds `start..end` if it extends the range that changed last and touches no other. Returns whether it does.
@@ -119,7 +123,7 @@ impl Reassembly {
     #[inline]
     pub fn blocks(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         let recent = self.above.as_ref().map_or(&[][..], |above| &above.recent);
-        recent.iter().copied().filter(|range| range.0 > self.next)
+        recent.iter().filter_map(|range| range.after(self.next))
     }
 }
 
@@ -128,12 +132,43 @@ impl Reassembly {
 struct Above {
     /// In order, disjoint, not touching, all above RCV.NXT. Mostly holes open at the far end and close at the near one.
     ranges: VecDeque<(u64, u64)>,
-    /// The ranges that changed last, most recent first. Entries that begin below RCV.NXT are stale.
-    recent: [(u64, u64); 4],
+    /// The ranges that changed last, most recent first.
+    recent: [Recent; 4],
     /// Index in `ranges` of the first of those, and where the range above it begins; `limit` is 0 once that range is gone.
-    growing: usize,
+    growing: u32,
     limit: u64,
-    duplicate: Option<(u64, u64)>,
+    /// The duplicate to report, if it has a length.
+    duplicate_len: u32,
+    duplicate_start: u64,
+}
+
+/// The ends of a range, modulo 2³²: what is above RCV.NXT lies in one window. Empty if there is none.
+#[derive(Clone, Copy, Debug, Default)]
+struct Recent {
+    start: u32,
+    end: u32,
+}
+
+impl Recent {
+    fn new(range: (u64, u64)) -> Recent {
+        Recent { start: range.0 as u32, end: range.1 as u32 }
+    }
+
+    /// The range itself, which lies above `next`.
+    #[inline]
+    fn after(self, next: u64) -> Option<(u64, u64)> {
+        let start = next + u64::from(self.start.wrapping_sub(next as u32));
+        (self.start != self.end).then(|| (start, self.end_after(next)))
+    }
+
+    fn begins_in(self, range: (u64, u64)) -> bool {
+        self.start != self.end && u64::from(self.start.wrapping_sub(range.0 as u32)) < range.1 - range.0
+    }
+
+    #[inline]
+    fn end_after(self, next: u64) -> u64 {
+        next + u64::from(self.end.wrapping_sub(next as u32))
+    }
 }
 
 impl Above {
@@ -164,10 +199,10 @@ impl Above {
 
     #[inline]
     fn extend(&mut self, start: u64, end: u64) -> bool {
-        let extends = self.recent[0].1 == start && end < self.limit;
+        let extends = self.recent[0].end == start as u32 && end < self.limit;
         if extends {
-            self.recent[0].1 = end;
-            self.ranges[self.growing].1 = end;
+            self.recent[0].end = end as u32;
+            self.ranges[self.growing as usize].1 = end;
         }
         extends
     }
@@ -177,12 +212,18 @@ impl Above {
         while let Some(&range) = self.ranges.front().filter(|range| range.0 <= end) {
             self.ranges.pop_front();
             end = end.max(range.1);
+            self.forget(range);
             match self.growing.checked_sub(1) {
                 Some(growing) => self.growing = growing,
                 None => self.limit = 0,
             }
         }
         end
+    }
+
+    fn forget(&mut self, range: (u64, u64)) {
+        let is_it = |recent: &&mut Recent| recent.start == range.0 as u32;
+        self.recent.iter_mut().filter(is_it).for_each(|recent| *recent = Recent::default());
     }
 
     fn insert(&mut self, start: u64, end: u64) -> Inserted {
@@ -218,14 +259,14 @@ impl Above {
         let range = self.ranges[index];
         let mut stale = 3;
         for slot in (0..4).rev() {
-            if (range.0..range.1).contains(&self.recent[slot].0) {
-                self.recent[slot].0 = 0;
+            if self.recent[slot].begins_in(range) {
+                self.recent[slot] = Recent::default();
                 stale = slot;
             }
         }
         self.recent.copy_within(..stale, 1);
-        self.recent[0] = range;
-        self.growing = index;
+        self.recent[0] = Recent::new(range);
+        self.growing = index as u32;
         self.limit = self.ranges.get(index + 1).map_or(u64::MAX, |above| above.0);
     }
 
@@ -275,22 +316,30 @@ mod tests {
     proptest! {
         /// RCV.NXT and the ranges agree with a plain set of bytes; blocks are true, and the newest comes first.
         #[test]
-        fn agrees_with_a_set_of_bytes(segments in prop::collection::vec((0u64..60, 1u64..9), 1..60)) {
+        fn agrees_with_a_set_of_bytes(
+            segments in prop::collection::vec((0u64..60, 1u64..9), 1..60),
+            // Where 32 bits end, too.
+            first in prop::sample::select(vec![0, (1 << 32) - 40, (1 << 33) - 20]),
+        ) {
             let mut reassembly = Reassembly::default();
+            reassembly.advance(first);
             let mut bytes = [false; 80];
             for (start, len) in segments {
                 let end = start + len;
                 let is_new = !bytes[start as usize..end as usize].iter().all(|&byte| byte);
                 let shared = (start..end).find(|&byte| bytes[byte as usize]);
                 let shared = shared.map(|from| (from, (from..end).find(|&byte| !bytes[byte as usize]).unwrap_or(end)));
-                prop_assert_eq!(reassembly.overlap(start, end), shared);
+                let shared = shared.map(|(left, right)| (first + left, first + right));
+                prop_assert_eq!(reassembly.overlap(first + start, first + end), shared);
                 bytes[start as usize..end as usize].fill(true);
-                let inserted = reassembly.extend(start, end) || reassembly.insert(start, end) == Inserted::New;
+                let inserted = reassembly.extend(first + start, first + end)
+                    || reassembly.insert(first + start, first + end) == Inserted::New;
                 prop_assert_eq!(inserted, is_new);
                 let next = bytes.iter().position(|&byte| !byte).unwrap_or(80) as u64;
-                prop_assert_eq!(reassembly.next(), next);
+                prop_assert_eq!(reassembly.next(), first + next);
                 prop_assert_eq!(held(&reassembly), bytes[next as usize..].iter().filter(|&&byte| byte).count() as u64);
-                let blocks = blocks(&reassembly);
+                let blocks: Vec<_> =
+                    reassembly.blocks().map(|(left, right)| (left - first, right - first)).collect();
                 prop_assert_eq!(reassembly.has_gap(), bytes[next as usize..].contains(&true));
                 if is_new && start > next {
                     prop_assert!(blocks[0].0 <= start && end <= blocks[0].1);
