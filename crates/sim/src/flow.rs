@@ -167,7 +167,7 @@ impl Totals {
             timeouts: stats.timeouts,
             fast_retransmits: stats.fast_retransmits,
             cwnd_reductions: stats.cwnd_reductions,
-            spurious: transfer.truth.spurious,
+            spurious: transfer.truth.spurious(),
         }
     }
 

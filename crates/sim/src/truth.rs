@@ -90,25 +90,54 @@ struct Undecided {
     missing: SmallVec<[Range<u64>; 2]>,
 }
 
+/// Retransmissions that are not known to be needed.
+#[derive(Clone, Debug, Default)]
+struct Doubtful {
+    /// By start and order.
+    undecided: BTreeMap<(u64, u32), Undecided>,
+    /// Length of the longest retransmission so far that was undecided.
+    longest: u32,
+    spurious: Spurious,
+}
+
+impl Doubtful {
+    /// The undecided retransmissions that may overlap `range`.
+    fn near(&self, range: &Range<u64>) -> impl Iterator<Item = (&(u64, u32), &Undecided)> {
+        self.undecided.range(near(range, self.longest))
+    }
+
+    /// A copy of `range` has arrived at the receiver.
+    fn delivered(&mut self, range: &Range<u64>, order: u32) {
+        let mut decided: SmallVec<[(u64, u32); 4]> = SmallVec::new();
+        for (&key, retry) in self.undecided.range_mut(near(range, self.longest)) {
+            if retry.order > order {
+                retry.missing = retry.missing.iter().flat_map(|missing| without(missing, range)).collect();
+            }
+            if retry.missing.is_empty() {
+                self.spurious.count(retry.reason);
+                decided.push(key);
+            }
+        }
+        decided.iter().for_each(|key| _ = self.undecided.remove(key));
+    }
+}
+
 /// The history of one connection's data. The fields that are read where nothing is resent come first.
 #[derive(Clone, Debug, Default)]
 #[repr(C)]
 pub struct Truth {
     /// Disjoint, by start. Nearly all come last and go first.
     pieces: VecDeque<Piece>,
-    /// By start and order.
-    undecided: BTreeMap<(u64, u32), Undecided>,
-    /// Length of the longest retransmission so far that was undecided.
-    longest: u32,
-    resent: u32,
+    /// Boxed, because many connections resend only what is known to be lost.
+    doubtful: Option<Box<Doubtful>>,
     /// The highest acknowledgment so far (SND.UNA).
     una: u64,
-    pub spurious: Spurious,
+    resent: u32,
 }
 
 impl Truth {
     /// How many of its first bytes are touched where nothing is resent.
-    pub const TOUCHED: usize = offset_of!(Truth, longest);
+    pub const TOUCHED: usize = offset_of!(Truth, una);
 
     /// Returns `true` if [`acknowledged`](Truth::acknowledged) has nothing to forget.
     #[inline]
@@ -119,7 +148,12 @@ impl Truth {
     /// Does [`delivered`](Truth::delivered) have to be called?
     #[inline]
     pub fn is_undecided(&self) -> bool {
-        !self.undecided.is_empty()
+        self.doubtful.as_ref().is_some_and(|doubtful| !doubtful.undecided.is_empty())
+    }
+
+    /// The retransmissions that were found spurious.
+    pub fn spurious(&self) -> Spurious {
+        self.doubtful.as_ref().map(|doubtful| doubtful.spurious).unwrap_or_default()
     }
 
     /// `range` is sent again. `has_received` answers whether the receiver has a range. Returns the copy's order.
@@ -143,11 +177,12 @@ impl Truth {
         if needed {
             return order;
         }
+        let doubtful = self.doubtful.get_or_insert_default();
         match missing.is_empty() {
-            true => self.spurious.count(reason),
+            true => doubtful.spurious.count(reason),
             false => {
-                self.longest = self.longest.max((range.end - range.start) as u32);
-                self.undecided.insert((range.start, order), Undecided { order, reason, missing });
+                doubtful.longest = doubtful.longest.max((range.end - range.start) as u32);
+                doubtful.undecided.insert((range.start, order), Undecided { order, reason, missing });
             }
         }
         order
@@ -167,34 +202,22 @@ impl Truth {
                 self.within(&range).for_each(forget);
             }
         }
-        if self.undecided.is_empty() {
-            return;
-        }
         let places = self.places(&range);
-        let is_vain =
+        let Some(doubtful) = self.doubtful.as_mut().filter(|doubtful| !doubtful.undecided.is_empty()) else {
+            return;
+        };
+        let is_needed =
             |retry: &Undecided| self.pieces.range(places.clone()).any(|piece| is_hopeless(retry, piece));
-        let hopeless: SmallVec<[(u64, u32); 4]> = self
-            .undecided
-            .range(near(&range, self.longest))
-            .filter(|(_, retry)| is_vain(retry))
-            .map(|(&key, _)| key)
-            .collect();
-        hopeless.iter().for_each(|key| _ = self.undecided.remove(key));
+        let needed: SmallVec<[(u64, u32); 4]> =
+            doubtful.near(&range).filter(|(_, retry)| is_needed(retry)).map(|(&key, _)| key).collect();
+        needed.iter().for_each(|key| _ = doubtful.undecided.remove(key));
     }
 
     /// A copy has arrived at the receiver.
     pub fn delivered(&mut self, range: Range<u64>, order: u32) {
-        let mut decided: SmallVec<[(u64, u32); 4]> = SmallVec::new();
-        for (&key, retry) in self.undecided.range_mut(near(&range, self.longest)) {
-            if retry.order > order {
-                retry.missing = retry.missing.iter().flat_map(|missing| without(missing, &range)).collect();
-            }
-            if retry.missing.is_empty() {
-                self.spurious.count(retry.reason);
-                decided.push(key);
-            }
+        if let Some(doubtful) = &mut self.doubtful {
+            doubtful.delivered(&range, order);
         }
-        decided.iter().for_each(|key| _ = self.undecided.remove(key));
     }
 
     /// Everything below `una` is acknowledged. Pieces that an undecided retransmission needs are kept, and those above.
@@ -219,14 +242,13 @@ impl Truth {
     }
 
     fn is_waited_for(&self, range: &Range<u64>) -> bool {
-        let mut retries = self.undecided.range(near(range, self.longest));
+        let mut retries = self.doubtful.iter().flat_map(|doubtful| doubtful.near(range));
         retries.any(|(_, retry)| retry.missing.iter().any(|missing| overlap(missing, range)))
     }
 
     /// Counts anew. Retransmissions that are still undecided will not count.
     pub fn begin_measurement(&mut self) {
-        self.undecided.clear();
-        self.spurious = Spurious::default();
+        self.doubtful = None;
     }
 
     /// Index of the first piece that begins at `position` or later.
@@ -325,7 +347,8 @@ mod tests {
     const ALL: fn(&Range<u64>) -> bool = |_| true;
 
     fn counts(truth: &Truth) -> (u64, u64, u64) {
-        (truth.spurious.retransmissions, truth.spurious.timeouts, truth.spurious.fast_retransmits)
+        let Spurious { retransmissions, timeouts, fast_retransmits } = truth.spurious();
+        (retransmissions, timeouts, fast_retransmits)
     }
 
     #[test]
@@ -419,11 +442,11 @@ mod tests {
         let spurious = verdict_inputs.iter().filter(|(segment, order)| {
             copies.iter().any(|copy| copy.0 == *segment && copy.1 < *order && copy.2 == Some(true))
         });
-        assert_eq!(truth.spurious.retransmissions, spurious.count() as u64);
+        assert_eq!(truth.spurious().retransmissions, spurious.count() as u64);
         if copies.iter().all(|copy| copy.2.is_some()) {
             assert!(!truth.is_undecided());
         }
-        truth.undecided.clear();
+        truth.begin_measurement();
         truth.acknowledged(40);
         assert!(truth.is_empty());
     }

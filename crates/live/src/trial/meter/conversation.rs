@@ -212,7 +212,7 @@ mod tests {
         let mut known = with_a_loss();
         known.sent(Time(20), &data(0), 3);
         known.sent(Time(20), &data(100), 4);
-        assert_eq!(known.truth.spurious.retransmissions, 1);
+        assert_eq!(known.truth.spurious().retransmissions, 1);
     }
 
     #[test]

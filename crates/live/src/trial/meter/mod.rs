@@ -102,7 +102,7 @@ impl<'a> Meter<'a> {
     pub fn read(&self) -> Vec<(FlowMeter, u64)> {
         let mut flows = self.flows.clone();
         for (flow, conversation) in self.conversations.values() {
-            add(&mut flows[*flow].spurious, &conversation.truth.spurious);
+            add(&mut flows[*flow].spurious, &conversation.truth.spurious());
         }
         flows.into_iter().zip(self.under_way.iter().copied()).collect()
     }
@@ -115,7 +115,7 @@ impl<'a> Meter<'a> {
     fn begin(&mut self, flow: usize, port: u16, syn: &Segment) {
         let conversation = Conversation::new(self.books.find(port), syn);
         if let Some((flow, ended)) = self.conversations.insert(port, (flow, conversation)) {
-            add(&mut self.flows[flow].spurious, &ended.truth.spurious);
+            add(&mut self.flows[flow].spurious, &ended.truth.spurious());
         }
     }
 
