@@ -126,7 +126,7 @@ impl Circuit {
     /// Lets the sender handle the flow's packets at its node.
     pub fn handle(&self, flow: &mut Flow) {
         let Place { number, nodes, .. } = self.place;
-        flow.stops.push((nodes[ENTRY], Stop::Circuit(number)));
+        flow.add_stop(nodes[ENTRY], Stop::Circuit(number));
     }
 
     /// Lets the receiver count the flow's packets that leave the circuit, if it counts data.

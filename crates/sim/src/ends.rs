@@ -222,7 +222,7 @@ impl Ends {
         count_at_circuit(circuits, flow);
         flow.counts.on_delivered(bytes);
         let payload = u64::from(bytes.saturating_sub(UDP_HEADERS_BYTES));
-        flow.counts.datagram_bytes += payload;
+        flow.counts.rare_mut().datagram_bytes += payload;
         if let Some(recorder) = &mut network.recorder {
             recorder.on_received(index, payload);
         }
@@ -240,7 +240,7 @@ impl Ends {
         let counts = &mut self.flows[packet.flow as usize].counts;
         match packet.is_data() {
             true => counts.losses[cause as usize] += 1,
-            false => counts.acks_lost += 1,
+            false => counts.rare_mut().acks_lost += 1,
         }
         if let Some(recorder) = &mut network.recorder {
             recorder.on_loss(at, packet.flow, cause, packet.is_data(), packet.offset);
@@ -516,7 +516,7 @@ fn on_event(now: Time, index: u32, end: usize, transfer: &mut Transfer, flow: &m
             transfer.ends[RECEIVER].shutdown();
         }
         Event::Reset => {
-            flow.counts.resets += 1;
+            flow.counts.rare_mut().resets += 1;
             transfer.phase = Phase::Failed;
         }
         _ => {}

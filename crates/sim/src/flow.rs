@@ -11,7 +11,6 @@ use airtcp_proto::rng::Dormant;
 use airtcp_proto::scheme::Scheme;
 use airtcp_proto::tcp::{Connection, Reason, Rules, State};
 use airtcp_wire::{Dur, Time};
-use smallvec::SmallVec;
 use std::mem::offset_of;
 use std::ops::Range;
 use std::sync::Arc;
@@ -23,13 +22,7 @@ pub const RECEIVER: usize = 1;
 /// One flow of the scenario: one of `count`.
 #[repr(C)]
 pub struct Flow {
-    /// Index into the scenario's flows, and which of its `count` instances this is.
-    pub spec: usize,
-    pub instance: u32,
-    pub is_measured: bool,
-    pub scheme: Arc<Scheme>,
-    /// The rules of its connections.
-    pub rules: Arc<Rules>,
+    pub shared: Arc<Shared>,
     pub start: Time,
     /// Boxed, because it is large and seldom needed. `None` once it will never act again.
     pub source: Option<Box<Source>>,
@@ -41,7 +34,7 @@ pub struct Flow {
     pub past: Option<Box<Past>>,
     pub rtt: Histogram,
     /// The nodes that handle its packets, and how.
-    pub stops: SmallVec<[(u16, Stop); 2]>,
+    pub stops: Box<[(u16, Stop)]>,
     /// The sender's node and the receiver's.
     pub nodes: [u16; 2],
     pub direction: Direction,
@@ -58,9 +51,21 @@ pub struct Flow {
     pub counted_by: Option<u16>,
     /// The node at which its packets leave a circuit and are counted, and that circuit.
     pub counted_at: Option<(u16, u16)>,
+    /// Which of the `count` instances of the scenario's flow this is.
+    pub instance: u32,
     pub counts: Counts,
     /// Data packets outside the slab that arrive after the run's end.
     pub late_packets: u64,
+}
+
+/// What the instances of one of the scenario's flows share.
+pub struct Shared {
+    /// Index into the scenario's flows.
+    pub spec: usize,
+    pub is_measured: bool,
+    pub scheme: Arc<Scheme>,
+    /// The rules of its connections.
+    pub rules: Arc<Rules>,
 }
 
 impl Flow {
@@ -78,6 +83,12 @@ impl Flow {
         {
             (self.counted_at, self.counted_by) = (None, Some(circuit));
         }
+    }
+
+    /// Lets the node handle the flow's packets.
+    pub fn add_stop(&mut self, node: u16, stop: Stop) {
+        let stops = std::mem::take(&mut self.stops).into_iter();
+        self.stops = stops.chain([(node, stop)]).collect();
     }
 
     #[inline]
@@ -100,7 +111,7 @@ pub struct Past {
 }
 
 /// What the engine counts of a flow since the warm-up. The fields that every packet touches come first.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 #[repr(C)]
 pub struct Counts {
     pub data_packets_sent: u64,
@@ -110,9 +121,15 @@ pub struct Counts {
     pub retransmissions: u64,
     /// Data packets lost, in the order of [`DropCause`].
     pub losses: [u64; 4],
+    pub transfers_started: u64,
+    rare: Option<Box<RareCounts>>,
+}
+
+/// Counts that are 0 for most flows.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RareCounts {
     /// Packets without data that were lost, in both directions.
     pub acks_lost: u64,
-    pub transfers_started: u64,
     pub resets: u64,
     /// Payload of datagrams that arrived.
     pub datagram_bytes: u64,
@@ -135,6 +152,14 @@ impl Counts {
     pub fn on_all_delivered(&mut self, packets: u32, bytes: u32) {
         self.data_packets_delivered += u64::from(packets);
         self.data_bytes_delivered += u64::from(packets) * u64::from(bytes);
+    }
+
+    pub fn rare(&self) -> RareCounts {
+        self.rare.as_deref().copied().unwrap_or_default()
+    }
+
+    pub fn rare_mut(&mut self) -> &mut RareCounts {
+        self.rare.get_or_insert_default()
     }
 
     pub fn losses(&self, cause: DropCause) -> u64 {

@@ -15,9 +15,13 @@ pub struct Histogram {
     /// Modulo 2⁸, because there may be thousands of histograms with few samples each.
     counts: Box<[u8]>,
     /// How often a bucket's count has wrapped to 0.
-    carries: BTreeMap<u16, u32>,
+    #[allow(
+        clippy::box_collection,
+        reason = "where there are thousands, few have any, and this takes eight bytes"
+    )]
+    carries: Option<Box<BTreeMap<u16, u32>>>,
     /// Bucket of `counts[0]`.
-    first: usize,
+    first: u16,
     /// Sum of all samples, at most 584 years.
     sum: Dur,
     min: Dur,
@@ -28,7 +32,7 @@ impl Default for Histogram {
     fn default() -> Histogram {
         Histogram {
             counts: Box::default(),
-            carries: BTreeMap::new(),
+            carries: None,
             first: 0,
             sum: Dur::ZERO,
             min: Dur::MAX,
@@ -68,7 +72,7 @@ impl Histogram {
             self.max = value;
         }
         let bucket = bucket(value.0);
-        match self.counts.get_mut(bucket.wrapping_sub(self.first)) {
+        match self.counts.get_mut(bucket.wrapping_sub(self.first.into())) {
             Some(count) => {
                 *count = count.wrapping_add(1);
                 if *count == 0 {
@@ -81,7 +85,7 @@ impl Histogram {
 
     #[cold]
     fn carry(&mut self, bucket: usize) {
-        *self.carries.entry(bucket as u16).or_default() += 1;
+        *self.carries.get_or_insert_default().entry(bucket as u16).or_default() += 1;
     }
 
     /// Makes room for a bucket that there is none of yet, and counts its first sample.
@@ -89,27 +93,27 @@ impl Histogram {
     fn widen(&mut self, bucket: usize) {
         let row = bucket / ROW * ROW;
         if self.counts.is_empty() {
-            self.first = row;
+            self.first = row as u16;
         }
-        let end = (self.first + self.counts.len()).max(row + ROW);
-        let first = self.first.min(row);
+        let before = usize::from(self.first);
+        let (first, end) = (before.min(row), (before + self.counts.len()).max(row + ROW));
         let mut counts = vec![0; end - first];
-        counts[self.first - first..][..self.counts.len()].copy_from_slice(&self.counts);
+        counts[before - first..][..self.counts.len()].copy_from_slice(&self.counts);
         counts[bucket - first] = 1;
-        (self.first, self.counts) = (first, counts.into());
+        (self.first, self.counts) = (first as u16, counts.into());
     }
 
     /// The number of samples in each bucket, from the first bucket on.
     fn full_counts(&self) -> impl Iterator<Item = u64> {
-        let carried =
-            |bucket: usize| self.carries.get(&(bucket as u16)).map_or(0, |&carries| u64::from(carries) << 8);
+        let carries = |bucket| self.carries.as_ref()?.get(&bucket);
+        let carried = move |bucket| carries(bucket).map_or(0, |&carries| u64::from(carries) << 8);
         self.counts.iter().zip(self.first..).map(move |(&count, bucket)| u64::from(count) + carried(bucket))
     }
 
     /// The values that were seen, within 0.4 %, and how often each was.
     pub fn counts(&self) -> impl Iterator<Item = (Dur, u64)> {
         let seen = self.full_counts().zip(self.first..).filter(|(count, _)| *count > 0);
-        seen.map(|(count, bucket)| (Dur(middle(bucket)), count))
+        seen.map(|(count, bucket)| (Dur(middle(bucket.into())), count))
     }
 
     pub fn samples(&self) -> u64 {
@@ -136,7 +140,7 @@ impl Histogram {
             seen += count;
             seen >= rank
         })?;
-        Some(Dur(middle(self.first + index)).clamp(min, self.max))
+        Some(Dur(middle(usize::from(self.first) + index)).clamp(min, self.max))
     }
 }
 

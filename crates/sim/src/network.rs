@@ -252,7 +252,7 @@ fn account(
         recorder.on_resent(now, transfer.flow, transmit.reason, transmit.offset);
     }
     // Data that reaches a split-connection proxy has arrived, and that cannot be seen here.
-    if flow.scheme.is_split() {
+    if flow.shared.scheme.is_split() {
         return 0;
     }
     let Transfer { truth, ends, .. } = transfer;

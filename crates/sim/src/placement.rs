@@ -89,7 +89,7 @@ impl<'a> Stations<'a> {
             let node = node as u16;
             let number = self.placed.len() as u16;
             self.placed.push(Station::new(number, node, machine));
-            flows.iter_mut().for_each(|flow| flow.stops.push((node, Stop::Station(number))));
+            flows.iter_mut().for_each(|flow| flow.add_stop(node, Stop::Station(number)));
         }
         Ok(())
     }
@@ -129,11 +129,11 @@ impl<'a> Stations<'a> {
             let number = self.circuits.len() as u16;
             let place = Place { number, name: trunk.name.clone(), index: 0, scheme: label, direction, nodes };
             let circuit = self.circuit(place, &scheme, config);
-            for flow in flows.iter_mut().filter(|flow| trunk.flows.contains(&flow.spec)) {
+            for flow in flows.iter_mut().filter(|flow| trunk.flows.contains(&flow.shared.spec)) {
                 if flow.circuit.is_some() || flow.stop_at(nodes[ENTRY]).is_some() {
                     return Err(RunError::TwoStations {
-                        flow: self.scenario.flows[flow.spec].name.clone(),
-                        scheme: flow.scheme.label.clone(),
+                        flow: self.scenario.flows[flow.shared.spec].name.clone(),
+                        scheme: flow.shared.scheme.label.clone(),
                         circuit: trunk.name.clone(),
                     });
                 }
@@ -147,7 +147,7 @@ impl<'a> Stations<'a> {
     /// Gives a flow a circuit of its own, if its scheme has one. Its connections send directly into the circuit, as
     /// there is room. Only datagrams pass the sender's node, and the ACKs of connections that ask for the window.
     pub fn own_circuit(&mut self, mut flow: Flow, spec: &model::Flow) -> Flow {
-        let scheme = flow.scheme.clone();
+        let scheme = flow.shared.scheme.clone();
         let Some(config) = &scheme.circuit else { return flow };
         let place = Place {
             number: self.circuits.len() as u16,

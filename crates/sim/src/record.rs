@@ -174,15 +174,15 @@ impl FlowRecord {
         let completed = past.and_then(|past| past.completed);
         let seconds = completed.unwrap_or(period.1).since(since).as_secs_f64();
         let rate = |bytes: u64| if seconds > 0.0 { bytes as f64 * 8.0 / seconds } else { 0.0 };
-        let counts = &flow.counts;
+        let (counts, rare) = (&flow.counts, flow.counts.rare());
         let baseline = past.map(|past| past.baseline).unwrap_or_default();
-        let bytes_received = totals.received - baseline.received + counts.datagram_bytes;
+        let bytes_received = totals.received - baseline.received + rare.datagram_bytes;
         let millis = |rtt: Option<Dur>| rtt.map(|rtt| rtt.as_secs_f64() * 1e3);
         FlowRecord {
             name: name.to_owned(),
             index: flow.instance,
-            scheme: flow.scheme.label.clone(),
-            measured: flow.is_measured,
+            scheme: flow.shared.scheme.label.clone(),
+            measured: flow.shared.is_measured,
             goodput_bps: rate(bytes_received),
             throughput_bps: rate(counts.data_bytes_delivered),
             bytes_received,
@@ -199,7 +199,7 @@ impl FlowRecord {
             losses_corruption: counts.losses(DropCause::Corruption),
             losses_congestion: counts.losses(DropCause::Overflow) + counts.losses(DropCause::Aqm),
             losses_outage: counts.losses(DropCause::Outage),
-            acks_lost: counts.acks_lost,
+            acks_lost: rare.acks_lost,
             rtt_samples: flow.rtt.samples(),
             rtt_min_ms: millis(flow.rtt.min()),
             rtt_mean_ms: millis(flow.rtt.mean()),
@@ -207,7 +207,7 @@ impl FlowRecord {
             rtt_p95_ms: millis(flow.rtt.quantile(0.95)),
             rtt_p99_ms: millis(flow.rtt.quantile(0.99)),
             transfers_started: counts.transfers_started,
-            resets: counts.resets,
+            resets: rare.resets,
             completion_times_s: past
                 .iter()
                 .flat_map(|past| &past.completions)

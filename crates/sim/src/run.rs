@@ -2,7 +2,7 @@
 
 use crate::bound::goodput_bound_bps;
 use crate::engine::{Engine, Finished};
-use crate::flow::{Flow, RECEIVER, SENDER};
+use crate::flow::{Flow, RECEIVER, SENDER, Shared};
 use crate::links;
 use crate::network::Network;
 use crate::packet_log::{PacketLog, PacketSeries};
@@ -183,7 +183,7 @@ impl Running {
         let record = record(&scenario, label, seed, &mut finished, events);
         let Finished { network: Network { recorder, taps, log, .. }, flows, .. } = finished;
         taps.into_iter().try_for_each(Tap::finish)?;
-        let flows = flows.iter().zip(0..).filter(|(flow, _)| flow.is_measured);
+        let flows = flows.iter().zip(0..).filter(|(flow, _)| flow.shared.is_measured);
         let rtts = flows.map(|(flow, index)| (index, &flow.rtt));
         Ok(Outcome {
             record,
@@ -206,10 +206,11 @@ fn flows(
         stations.check_room(&scheme, flow)?;
         let at_base_station = stations.base_station(&scheme, flow)?;
         let rules = Arc::new(Rules::new(&scheme.connection()).expect("schemes are checked before the run"));
+        let shared = Arc::new(Shared { spec, is_measured: flow.measure, scheme, rules });
         for instance in 0..flow.count {
             let one = Flow {
                 stops: at_base_station.into_iter().collect(),
-                ..one_flow(flow, spec, instance, (&scheme, &rules), chances)
+                ..one_flow(flow, &shared, instance, chances)
             };
             // The compared scheme does not apply to datagrams.
             let is_wanted = flow.scheme.is_some() || !matches!(flow.traffic, model::Traffic::Udp { .. });
@@ -219,21 +220,14 @@ fn flows(
     Ok(flows)
 }
 
-fn one_flow(
-    spec: &model::Flow,
-    index: usize,
-    instance: u32,
-    (scheme, rules): (&Arc<Scheme>, &Arc<Rules>),
-    chances: &Chances,
-) -> Flow {
+fn one_flow(spec: &model::Flow, shared: &Arc<Shared>, instance: u32, chances: &Chances) -> Flow {
     let name = format!("flow.{}.{instance}", spec.name);
     let start = Time::ZERO + spec.start + spec.stagger * u64::from(instance) / u64::from(spec.count);
     let (direction, nodes) = ends(spec.direction, spec.enter, spec.leave);
     let traffic = chances.dormant(&format!("{name}.traffic"));
     Flow {
-        spec: index,
+        shared: shared.clone(),
         instance,
-        is_measured: spec.measure,
         direction,
         nodes,
         ways: [Side::out_of(nodes[SENDER], direction), Side::out_of(nodes[RECEIVER], direction.opposite())],
@@ -245,10 +239,8 @@ fn one_flow(
         counted_at: None,
         counted_by: None,
         start,
-        source: Some(Box::new(Source::new(spec, start, scheme.config.segment_payload(), traffic))),
+        source: Some(Box::new(Source::new(spec, start, shared.scheme.config.segment_payload(), traffic))),
         chance: chances.dormant(&format!("{name}.connections")),
-        scheme: scheme.clone(),
-        rules: rules.clone(),
         connection: None,
         counts: Default::default(),
         rtt: Default::default(),
@@ -268,7 +260,7 @@ fn tap(scenario: &Scenario, capture: Capture) -> Result<Tap, RunError> {
 fn record(scenario: &Scenario, scheme: String, seed: u64, finished: &mut Finished, events: u64) -> RunRecord {
     let flows = flow_records(scenario, finished);
     let measured = || flows.iter().filter(|flow| flow.measured).map(|flow| flow.goodput_bps);
-    let first = finished.flows.iter().find(|flow| flow.is_measured).or(finished.flows.first());
+    let first = finished.flows.iter().find(|flow| flow.shared.is_measured).or(finished.flows.first());
     RunRecord {
         scheme,
         seed,
@@ -277,7 +269,12 @@ fn record(scenario: &Scenario, scheme: String, seed: u64, finished: &mut Finishe
         goodput_bps: measured().sum(),
         jain_index: jain_index(measured()),
         bound_bps: first.map_or(0.0, |flow| {
-            goodput_bound_bps(scenario, &scenario.flows[flow.spec], &flow.scheme.config, &Chances::new(seed))
+            goodput_bound_bps(
+                scenario,
+                &scenario.flows[flow.shared.spec],
+                &flow.shared.scheme.config,
+                &Chances::new(seed),
+            )
         }),
         links: link_records(scenario, finished),
         circuits: circuit_records(finished),
@@ -296,7 +293,7 @@ fn flow_records(scenario: &Scenario, finished: &Finished) -> Vec<FlowRecord> {
     let flows = finished.flows.iter().zip(&finished.totals).zip(under_way);
     flows
         .map(|((flow, totals), under_way)| {
-            FlowRecord::new(&scenario.flows[flow.spec].name, flow, totals, under_way, period)
+            FlowRecord::new(&scenario.flows[flow.shared.spec].name, flow, totals, under_way, period)
         })
         .collect()
 }

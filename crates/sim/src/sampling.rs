@@ -14,7 +14,7 @@ pub fn sample(network: &mut Network, ends: &Ends, circuits: &[Circuit]) {
     }
     network.sample_queues();
     if let Some(recorder) = &mut network.recorder {
-        let flows = ends.flows.iter().zip(0..).filter(|(flow, _)| flow.is_measured);
+        let flows = ends.flows.iter().zip(0..).filter(|(flow, _)| flow.shared.is_measured);
         flows.for_each(|(_, flow)| recorder.on_delivery(network.now, flow));
     }
 }
@@ -27,7 +27,7 @@ pub fn sample_at_ack(network: &mut Network, ends: &Ends, circuits: &[Circuit], i
     sample_flow(network, ends, circuits, index);
     let (now, flow) = (network.now, ends.transfers.get(index).flow);
     if let Some(recorder) = network.keen_recorder()
-        && ends.flows[flow as usize].is_measured
+        && ends.flows[flow as usize].shared.is_measured
     {
         recorder.on_delivery(now, flow);
     }
@@ -38,7 +38,7 @@ fn sample_flow(network: &mut Network, ends: &Ends, circuits: &[Circuit], index: 
     let flow = &ends.flows[transfer.flow as usize];
     if let Some(recorder) = &mut network.recorder
         && transfer.phase != Phase::Retired
-        && flow.is_measured
+        && flow.shared.is_measured
     {
         let mut view = transfer.ends[SENDER].sender_view();
         // A data TCP's own window is infinite.

@@ -42,8 +42,8 @@ impl Transfers {
             (draw(), draw())
         });
         let ends = [
-            Connection::connect_by(&flow.rules, sender_iss, sender_seed, now),
-            Connection::listen_by(&flow.rules, receiver_iss, receiver_seed),
+            Connection::connect_by(&flow.shared.rules, sender_iss, sender_seed, now),
+            Connection::listen_by(&flow.shared.rules, receiver_iss, receiver_seed),
         ];
         self.opened += 1;
         self.place(Transfer::new(index as u32, self.opened - 1, ends, now))
