@@ -53,7 +53,7 @@ impl Connection {
     /// A retransmitted FIN restarts the wait (RFC 9293 §3.10.7.4, eighth).
     pub(super) fn restart_time_wait(&mut self, has_fin: bool) {
         if has_fin && self.state == State::TimeWait {
-            self.wait_deadline = self.clock + self.rules.config.time_wait;
+            self.wait_until(self.clock + self.rules.config.time_wait);
         }
     }
 
@@ -69,7 +69,7 @@ impl Connection {
 
     fn bound_fin_wait_2(&mut self, now: Time) {
         if self.is_orphan && self.state == State::FinWait2 {
-            self.wait_deadline = now + LONGEST_FIN_WAIT_2;
+            self.wait_until(now + LONGEST_FIN_WAIT_2);
         }
     }
 

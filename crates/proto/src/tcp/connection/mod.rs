@@ -33,11 +33,9 @@ pub struct Connection {
     rules: Arc<Rules>,
     /// Seed of the controller's random numbers.
     seed: u64,
-    rare: Option<Box<Rare>>,
     sender: Half,
     clock: Time,
-    /// The end of TIME-WAIT, or of FIN-WAIT-2 once the application has closed.
-    wait_deadline: Time,
+    rare: Option<Box<Rare>>,
     negotiated: Negotiated,
     iss: Seq,
     state: State,
@@ -50,12 +48,19 @@ pub struct Connection {
     receiver: Receiver,
 }
 
-/// What most connections never need.
-#[derive(Default)]
+/// What most connections need late or never.
 struct Rare {
     /// No challenge ACK leaves before.
     challenge_again_at: Time,
     reset_due: Option<Segment>,
+    /// The end of TIME-WAIT, or of FIN-WAIT-2 once the application has closed.
+    wait_deadline: Time,
+}
+
+impl Default for Rare {
+    fn default() -> Rare {
+        Rare { challenge_again_at: Time::ZERO, reset_due: None, wait_deadline: Time::NEVER }
+    }
 }
 
 impl Connection {
@@ -103,7 +108,6 @@ impl Connection {
             receiver: Receiver::new(&rules.config),
             is_passive: false,
             is_orphan: false,
-            wait_deadline: Time::NEVER,
             rare: None,
             events: 0,
             clock: Time::ZERO,
@@ -200,8 +204,8 @@ impl Connection {
     #[inline(never)]
     fn handle_other_timeouts(&mut self, now: Time) {
         self.forget_prediction();
-        if self.wait_deadline <= now {
-            self.wait_deadline = Time::NEVER;
+        if self.wait_deadline() <= now {
+            self.wait_until(Time::NEVER);
             self.finish();
         }
         if !self.is_timeless() {
@@ -266,6 +270,15 @@ impl Connection {
     /// The earliest deadline, where `sender` is that of the sender's timers.
     #[inline(always)]
     fn earliest_of(&self, sender: Time) -> Time {
-        sender.min(self.receiver.acks.deadline()).min(self.wait_deadline)
+        sender.min(self.receiver.acks.deadline()).min(self.wait_deadline())
+    }
+
+    #[inline(always)]
+    fn wait_deadline(&self) -> Time {
+        self.rare.as_ref().map_or(Time::NEVER, |rare| rare.wait_deadline)
+    }
+
+    fn wait_until(&mut self, deadline: Time) {
+        self.rare.get_or_insert_default().wait_deadline = deadline;
     }
 }
