@@ -12,8 +12,10 @@ const ROW: usize = 16;
 /// Counts durations in buckets of equal relative width. Memory follows the range seen, not the number of samples.
 #[derive(Clone, Debug)]
 pub struct Histogram {
-    /// Modulo 2⁸, because there may be thousands of histograms with few samples each.
+    /// Modulo 2⁸, because there may be thousands of histograms with few samples each. As long as all are below 2⁴, two
+    /// share a byte.
     counts: Box<[u8]>,
+    is_packed: bool,
     /// How often a bucket's count has wrapped to 0.
     #[allow(
         clippy::box_collection,
@@ -32,6 +34,7 @@ impl Default for Histogram {
     fn default() -> Histogram {
         Histogram {
             counts: Box::default(),
+            is_packed: true,
             carries: None,
             first: 0,
             sum: Dur::ZERO,
@@ -49,6 +52,12 @@ fn bucket(nanos: u64) -> usize {
     }
     let mantissa = (nanos >> (octave - BITS)) as usize & ((1 << BITS) - 1);
     ((octave - BITS + 1) as usize) << BITS | mantissa
+}
+
+/// By how many bits the count at an even or odd place is shifted where two share a byte.
+#[inline]
+fn shift(place: usize) -> u32 {
+    (place % 2) as u32 * 4
 }
 
 /// The middle of a bucket.
@@ -72,6 +81,14 @@ impl Histogram {
             self.max = value;
         }
         let bucket = bucket(value.0);
+        match self.is_packed {
+            true => self.count_packed(bucket),
+            false => self.count(bucket),
+        }
+    }
+
+    #[inline]
+    fn count(&mut self, bucket: usize) {
         match self.counts.get_mut(bucket.wrapping_sub(self.first.into())) {
             Some(count) => {
                 *count = count.wrapping_add(1);
@@ -81,6 +98,30 @@ impl Histogram {
             }
             None => self.widen(bucket),
         }
+    }
+
+    #[inline(never)]
+    fn count_packed(&mut self, bucket: usize) {
+        let place = bucket.wrapping_sub(self.first.into());
+        match self.counts.get_mut(place / 2) {
+            Some(pair) if *pair >> shift(place) & 0xf < 0xf => *pair += 1 << shift(place),
+            Some(_) => {
+                self.unpack();
+                self.count(bucket);
+            }
+            None => self.widen(bucket),
+        }
+    }
+
+    #[cold]
+    fn unpack(&mut self) {
+        self.counts = self.counts.iter().flat_map(|pair| [pair & 0xf, pair >> 4]).collect();
+        self.is_packed = false;
+    }
+
+    /// Buckets that share a byte.
+    fn buckets_a_byte(&self) -> usize {
+        if self.is_packed { 2 } else { 1 }
     }
 
     #[cold]
@@ -95,11 +136,11 @@ impl Histogram {
         if self.counts.is_empty() {
             self.first = row as u16;
         }
-        let before = usize::from(self.first);
-        let (first, end) = (before.min(row), (before + self.counts.len()).max(row + ROW));
-        let mut counts = vec![0; end - first];
-        counts[before - first..][..self.counts.len()].copy_from_slice(&self.counts);
-        counts[bucket - first] = 1;
+        let (before, share) = (usize::from(self.first), self.buckets_a_byte());
+        let (first, end) = (before.min(row), (before + self.counts.len() * share).max(row + ROW));
+        let mut counts = vec![0; (end - first) / share];
+        counts[(before - first) / share..][..self.counts.len()].copy_from_slice(&self.counts);
+        counts[(bucket - first) / share] = if self.is_packed { 1 << shift(bucket) } else { 1 };
         (self.first, self.counts) = (first as u16, counts.into());
     }
 
@@ -107,7 +148,12 @@ impl Histogram {
     fn full_counts(&self) -> impl Iterator<Item = u64> {
         let carries = |bucket| self.carries.as_ref()?.get(&bucket);
         let carried = move |bucket| carries(bucket).map_or(0, |&carries| u64::from(carries) << 8);
-        self.counts.iter().zip(self.first..).map(move |(&count, bucket)| u64::from(count) + carried(bucket))
+        let (share, mask) = if self.is_packed { (2, 0xf) } else { (1, 0xff) };
+        let counts = self
+            .counts
+            .iter()
+            .flat_map(move |&byte| (0..share).map(move |place| byte >> shift(place) & mask));
+        counts.zip(self.first..).map(move |(count, bucket)| u64::from(count) + carried(bucket))
     }
 
     /// The values that were seen, within 0.4 %, and how often each was.
@@ -163,6 +209,19 @@ mod tests {
             }
             prop_assert_eq!(histogram.min(), Some(Dur(nanos[0])));
             prop_assert_eq!(histogram.mean().unwrap().0, nanos.iter().sum::<u64>() / nanos.len() as u64);
+        }
+    }
+
+    proptest! {
+        /// However often a bucket is hit, and wherever the next one lies. Buckets of small values have one value each.
+        #[test]
+        fn no_sample_is_lost(runs in prop::collection::vec((0u64..128, 1usize..20), 1..40)) {
+            let (mut histogram, mut counts) = (Histogram::default(), BTreeMap::new());
+            for (value, times) in runs {
+                (0..times).for_each(|_| histogram.add(Dur(value)));
+                *counts.entry(Dur(value)).or_default() += times as u64;
+            }
+            prop_assert!(histogram.counts().eq(counts));
         }
     }
 
