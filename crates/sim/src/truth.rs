@@ -295,6 +295,10 @@ impl Truth {
             _ => {
                 let mut piece = Piece::new(range);
                 visit(range.clone(), &mut piece);
+                if self.pieces.is_empty() {
+                    // Mostly few packets are lost at a time.
+                    self.pieces.reserve_exact(2);
+                }
                 self.pieces.insert(place, piece);
             }
         }
