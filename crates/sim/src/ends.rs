@@ -239,7 +239,7 @@ impl Ends {
         }
         let counts = &mut self.flows[packet.flow as usize].counts;
         match packet.is_data() {
-            true => counts.losses[cause as usize] += 1,
+            true => counts.on_lost(cause),
             false => counts.rare_mut().acks_lost += 1,
         }
         if let Some(recorder) = &mut network.recorder {

@@ -119,8 +119,8 @@ pub struct Counts {
     /// On the wire, headers included.
     pub data_bytes_delivered: u64,
     pub retransmissions: u64,
-    /// Data packets lost, in the order of [`DropCause`].
-    pub losses: [u64; 4],
+    /// Data packets that found a queue full.
+    overflows: u64,
     pub transfers_started: u64,
     rare: Option<Box<RareCounts>>,
 }
@@ -128,6 +128,8 @@ pub struct Counts {
 /// Counts that are 0 for most flows.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RareCounts {
+    /// Data packets lost otherwise, in the order of [`DropCause`].
+    losses: [u64; 4],
     /// Packets without data that were lost, in both directions.
     pub acks_lost: u64,
     pub resets: u64,
@@ -162,8 +164,19 @@ impl Counts {
         self.rare.get_or_insert_default()
     }
 
+    /// A data packet is lost.
+    pub fn on_lost(&mut self, cause: DropCause) {
+        match cause {
+            DropCause::Overflow => self.overflows += 1,
+            _ => self.rare_mut().losses[cause as usize] += 1,
+        }
+    }
+
     pub fn losses(&self, cause: DropCause) -> u64 {
-        self.losses[cause as usize]
+        match cause {
+            DropCause::Overflow => self.overflows,
+            _ => self.rare().losses[cause as usize],
+        }
     }
 }
 
