@@ -23,7 +23,14 @@ pub struct AckPolicy {
     deadline: Time,
     /// [`is_calm`](AckPolicy::is_calm) holds before this time.
     calm_until: Time,
-    compression: Compression,
+    /// Linux's compression of ACKs of segments behind a gap: after some that are prompt, an ACK stands for several
+    /// segments. RCV.NXT, at which the gap begins.
+    gap: u64,
+    compression_delay_ns: u32,
+    /// The most ACKs that are held back, and those that are.
+    most_held: u32,
+    held: u32,
+    prompt: u8,
     waits_for_tick: bool,
     is_due: bool,
 }
@@ -87,17 +94,6 @@ impl Quick {
     }
 }
 
-/// Linux's ACK compression for segments behind a gap: after the first ones, an ACK stands for several segments.
-#[derive(Clone, Copy, Debug)]
-struct Compression {
-    /// RCV.NXT, at which the gap begins.
-    gap: u64,
-    delay_ns: u32,
-    most: u32,
-    held: u32,
-    prompt: u8,
-}
-
 impl AckPolicy {
     /// Prefetches the boxed state.
     #[inline]
@@ -118,13 +114,11 @@ impl AckPolicy {
             quick: Quick::new(config).map(Box::new),
             deadline: Time::NEVER,
             calm_until: if config.quick_acks > 0 { Time::ZERO } else { Time::NEVER },
-            compression: Compression {
-                gap: 0,
-                delay_ns: LONGEST_COMPRESSION_NS,
-                most: config.compressed_acks,
-                held: 0,
-                prompt: 0,
-            },
+            gap: 0,
+            compression_delay_ns: LONGEST_COMPRESSION_NS,
+            most_held: config.compressed_acks,
+            held: 0,
+            prompt: 0,
             waits_for_tick,
             is_due: false,
         }
@@ -132,7 +126,7 @@ impl AckPolicy {
 
     /// The handshake took `rtt`, and the RTO is `rto`. Linux holds ACKs back for 5 % of the RTT.
     pub fn on_handshake(&mut self, rtt: Dur, rto: Dur) {
-        self.compression.delay_ns = (rtt.0 / 20).min(LONGEST_COMPRESSION_NS.into()) as u32;
+        self.compression_delay_ns = (rtt.0 / 20).min(LONGEST_COMPRESSION_NS.into()) as u32;
         if let Some(quick) = &mut self.quick {
             quick.growth.on_rtt(rtt);
             quick.pause = rto;
@@ -236,25 +230,24 @@ impl AckPolicy {
     /// Data has arrived behind a gap at `next`, with SACK. RFC 5681 §4.2 wants an ACK at once; Linux compresses ACKs.
     pub fn on_data_beyond(&mut self, now: Time, next: u64) {
         let is_quick = !self.is_calm(now) && self.ask_quick(|quick| quick.on_segment(now, next));
-        let compression = &mut self.compression;
-        if compression.gap != next {
-            (compression.gap, compression.prompt) = (next, 0);
+        if self.gap != next {
+            (self.gap, self.prompt) = (next, 0);
         }
-        if is_quick || compression.held >= compression.most {
+        if is_quick || self.held >= self.most_held {
             self.is_due = true;
-        } else if compression.prompt < PROMPT_DUPLICATES {
-            compression.prompt += 1;
+        } else if self.prompt < PROMPT_DUPLICATES {
+            self.prompt += 1;
             self.is_due = true;
         } else {
-            compression.held += 1;
-            self.deadline = self.deadline.min(now + Dur(compression.delay_ns.into()));
+            self.held += 1;
+            self.deadline = self.deadline.min(now + Dur(self.compression_delay_ns.into()));
         }
     }
 
     /// Returns whether an ACK of a segment behind a gap is held back.
     #[inline]
     pub fn is_holding(&self) -> bool {
-        self.compression.held > 0
+        self.held > 0
     }
 
     /// Makes an ACK due at once.
@@ -302,7 +295,7 @@ impl AckPolicy {
         self.pending_bytes = 0;
         self.is_due = false;
         self.deadline = Time::NEVER;
-        self.compression.held = 0;
+        self.held = 0;
     }
 }
 
