@@ -99,12 +99,8 @@ impl Stream {
     }
 
     pub(super) fn handle_segment(&mut self, now: Time, segment: &Segment, ecn: Ecn, payload: &[u8]) {
-        let start = self.connection.payload_offset(segment);
-        self.connection.handle_segment(now, segment, ecn);
-        let (Some(start), accepted) = (start, self.connection.accepted()) else { return };
-        if !accepted.is_empty() {
-            let [from, to] = [accepted.start, accepted.end].map(|offset| (offset - start) as usize);
-            self.incoming.put(accepted.start, &payload[from..to]);
+        if let Some((offset, part)) = self.connection.handle_payload(now, segment, ecn) {
+            self.incoming.put(offset, &payload[part]);
         }
     }
 

@@ -29,8 +29,6 @@ pub struct Receiver {
     /// If everything had been read and the right edge had moved when the last window was advertised: the most that could be
     /// offered then, and how far the edge was from RCV.NXT. Otherwise [`NO_REACH`].
     reach: (u32, u32),
-    /// The range of positions that was taken from the last segment, modulo 2³²: it is less than a window from RCV.NXT.
-    accepted: (u32, u32),
     /// When `ts_recent` was last updated.
     ts_recent_at: Time,
     irs: Seq,
@@ -100,7 +98,6 @@ impl Receiver {
             told: (0, 0),
             reach: NO_REACH,
             told_window: 0,
-            accepted: (0, 0),
             echo_congestion: false,
         }
     }
@@ -243,7 +240,6 @@ impl Receiver {
             self.note_next_timestamp(now, ts);
         }
         self.reassembly.advance(end);
-        self.accept(start, end);
     }
 
     // The segment is passed by value, so that the fast path can keep it in registers.
@@ -260,7 +256,6 @@ impl Receiver {
             return Some(false);
         }
         let Place::Window(start) = self.place(segment) else { return None };
-        self.forget_accepted();
         Some(self.handle(now, segment, start, ecn))
     }
 
@@ -269,13 +264,9 @@ impl Receiver {
     fn extend_last(&mut self, segment: &Header) -> bool {
         let start = self.reassembly.last_end();
         let end = start + u64::from(segment.len);
-        let extends = segment.seq == self.irs.at(start)
+        segment.seq == self.irs.at(start)
             && end <= self.limit_position()
-            && self.reassembly.extend(start, end);
-        if extends {
-            self.accept(start, end);
-        }
-        extends
+            && self.reassembly.extend(start, end)
     }
 
     /// [`handle`](Receiver::handle) for a segment without text at RCV.NXT.
@@ -341,32 +332,20 @@ impl Receiver {
         self.advertised.max(self.reassembly.next())
     }
 
-    /// The range of positions that was taken from the last segment.
-    #[inline]
-    pub fn accepted(&self) -> (u64, u64) {
-        let (start, end) = self.accepted;
-        if start == end {
-            return (0, 0);
-        }
-        let next = self.reassembly.next();
-        let position = |low: u32| next.wrapping_add_signed((low.wrapping_sub(next as u32) as i32).into());
-        (position(start), position(end))
+    /// Of the text from `start` to `end`, the part that is still to come, or has come only in part, and lies in the window
+    /// and below the peer's FIN; `None` if there is none.
+    pub fn missing(&self, start: u64, end: u64) -> Option<(u64, u64)> {
+        let (start, end) = (start.max(self.reassembly.next()), end.min(self.limit_position()).min(self.fin));
+        (start < end && !self.reassembly.contains(start, end)).then_some((start, end))
     }
 
-    #[inline(always)]
-    fn accept(&mut self, start: u64, end: u64) {
-        self.accepted = (start as u32, end as u32);
-    }
-
-    /// Another segment arrives, of which nothing has been taken yet.
-    #[inline]
-    pub fn forget_accepted(&mut self) {
-        self.accept(0, 0);
+    /// Returns whether a range has come that was [missing](Receiver::missing).
+    pub fn has_come(&self, (start, end): (u64, u64)) -> bool {
+        self.reassembly.contains(start, end)
     }
 
     fn insert(&mut self, now: Time, start: u64, end: u64) -> bool {
         if self.reassembly.extend(start, end) {
-            self.accept(start, end);
             self.acknowledge_beyond(now);
             return false;
         }
@@ -377,12 +356,11 @@ impl Receiver {
         let crowds = self.acks.is_holding() && self.reassembly.rank(start, end) >= HELD_BLOCKS;
         let inserted = self.reassembly.insert(start, end);
         match inserted {
-            Inserted::New => self.accept(start.max(next), end),
             Inserted::Known if end <= next => {
                 self.acks.on_duplicate();
                 return true;
             }
-            Inserted::Known => {}
+            Inserted::New | Inserted::Known => {}
             Inserted::Refused => {
                 self.acks.demand();
                 return false;
@@ -473,11 +451,6 @@ impl Receiver {
         if ecn == Ecn::Ce {
             self.echo_congestion = true;
         }
-    }
-
-    /// Stream offset after the peer's last byte; [`u64::MAX`] before it is known.
-    pub fn data_end(&self) -> u64 {
-        if self.knows_end() { self.fin - 1 } else { u64::MAX }
     }
 
     /// All data and the FIN have arrived.

@@ -132,17 +132,12 @@ impl Pair {
 
     /// A segment reaches end `to`. The application gets of its payload, told by index, what the connection accepts.
     pub fn arrive(&mut self, to: usize, segment: &Segment, ecn: Ecn, payload: impl Fn(u64) -> u8) {
-        let start = self.ends[to].payload_offset(segment);
-        self.ends[to].handle_segment(self.now, segment, ecn);
-        let accepted = self.ends[to].accepted();
-        if accepted.is_empty() {
-            return;
-        }
-        let start = start.expect("accepted text has an offset");
-        assert!(start <= accepted.start && accepted.end <= start + u64::from(segment.len), "{segment:?}");
-        let stream = &mut self.streams[to];
-        stream.resize(stream.len().max(accepted.end as usize), 0);
-        accepted.for_each(|offset| stream[offset as usize] = payload(offset - start));
+        let Some((offset, part)) = self.ends[to].handle_payload(self.now, segment, ecn) else { return };
+        assert!(part.start < part.end && part.end <= segment.len as usize, "{segment:?}");
+        let (stream, offset) = (&mut self.streams[to], offset as usize);
+        stream.resize(stream.len().max(offset + part.len()), 0);
+        let payload = part.map(|index| payload(index as u64));
+        stream[offset..].iter_mut().zip(payload).for_each(|(byte, written)| *byte = written);
     }
 
     /// Is every byte that end `to` received what its peer wrote at that offset?

@@ -2,6 +2,7 @@
 
 use airtcp_proto::tcp::{Connection, Event, Reason, SenderView, TcpConfig, Transmit, profile};
 use airtcp_wire::{Bytes, Dur, Ecn, Flags, SackBlocks, Segment, Seq, SynOptions, Time, Timestamps};
+use std::ops::Range;
 
 pub const MSS: u64 = 1000;
 const ISS: Seq = Seq(0xffff_f000);
@@ -89,8 +90,14 @@ impl Script {
     }
 
     pub fn input(&mut self, segment: Segment, ecn: Ecn) {
-        self.connection.handle_segment(self.now, &segment, ecn);
+        self.take(segment, ecn);
+    }
+
+    /// A segment arrives. Returns the range of the peer's stream that is taken from it.
+    pub fn take(&mut self, segment: Segment, ecn: Ecn) -> Option<Range<u64>> {
+        let taken = self.connection.handle_payload(self.now, &segment, ecn);
         self.flush();
+        taken.map(|(offset, part)| offset..offset + part.len() as u64)
     }
 
     /// The application writes `segments` full segments.

@@ -4,7 +4,7 @@ use super::prediction::Prediction;
 use super::{Connection, Event, SenderView, State, Stats};
 use crate::tcp::core::Phase;
 use crate::tcp::sender::Sender;
-use airtcp_wire::{Dur, Flags, Segment, Seq, Time};
+use airtcp_wire::{Dur, Ecn, Flags, Segment, Seq, Time};
 use std::ops::Range;
 
 impl Connection {
@@ -91,16 +91,16 @@ impl Connection {
         self.receiver.received()
     }
 
-    /// Stream offset of the first payload byte of a segment that is about to be handled; `None` outside of the stream.
-    pub fn payload_offset(&self, segment: &Segment) -> Option<u64> {
-        let skipped = u64::from(segment.flags.contains(Flags::SYN));
-        (self.receiver.position(&segment.into())? + skipped).checked_sub(1)
-    }
-
-    /// The range of the peer's stream that was taken from the last segment; empty if all was refused or had come before.
-    pub fn accepted(&self) -> Range<u64> {
-        let (start, end) = self.receiver.accepted();
-        start.saturating_sub(1)..end.saturating_sub(1).min(self.receiver.data_end())
+    /// [`handle_segment`](Connection::handle_segment) for a driver that has the segment's payload. Returns what part of it was
+    /// taken, and its offset in the peer's stream; `None` if all was refused or had come before.
+    pub fn handle_payload(&mut self, now: Time, segment: &Segment, ecn: Ecn) -> Option<(u64, Range<usize>)> {
+        let before_text = u64::from(segment.flags.contains(Flags::SYN));
+        let start = self.receiver.position(&segment.into()).map(|position| position + before_text);
+        let missing = start.and_then(|start| self.receiver.missing(start, start + u64::from(segment.len)));
+        self.handle_segment(now, segment, ecn);
+        let ((from, to), start) = (missing.filter(|range| self.receiver.has_come(*range))?, start?);
+        let [first, end] = [from, to].map(|position| (position - start) as usize);
+        Some((from - 1, first..end))
     }
 
     /// Bytes of our stream acknowledged.

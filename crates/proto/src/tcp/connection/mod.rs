@@ -154,7 +154,6 @@ impl Connection {
         self.clock = now;
         self.sender.core.stats.segments_received += 1;
         self.sender.last_rtt = None;
-        self.receiver.forget_accepted();
         match self.state {
             State::Closed => {}
             State::Listen => self.handle_in_listen(now, segment),
