@@ -23,7 +23,6 @@ pub const RECEIVER: usize = 1;
 #[repr(C)]
 pub struct Flow {
     pub shared: Arc<Shared>,
-    pub start: Time,
     /// Boxed, because it is large and seldom needed. `None` once it will never act again.
     pub source: Option<Box<Source>>,
     /// Random numbers for initial sequence numbers and controllers' seeds.
@@ -53,9 +52,9 @@ pub struct Flow {
     pub counted_at: Option<(u16, u16)>,
     /// Which of the `count` instances of the scenario's flow this is.
     pub instance: u32,
-    pub counts: Counts,
     /// Data packets outside the slab that arrive after the run's end.
-    pub late_packets: u64,
+    pub late_packets: u32,
+    pub counts: Counts,
 }
 
 /// What the instances of one of the scenario's flows share.
@@ -233,8 +232,6 @@ pub struct Transfer {
     /// Packets of this connection that are under way.
     pub under_way: u32,
     pub phase: Phase,
-    /// Bytes that the application has written.
-    written: u64,
     /// The application writes more once the sender has sent beyond this stream position.
     refill_at: u64,
     pub truth: Truth,
@@ -265,7 +262,6 @@ impl Transfer {
             truth: Truth::default(),
             started,
             under_way: 0,
-            written: 0,
             refill_at: u64::MAX,
             phase: Phase::Running,
         }
@@ -278,7 +274,6 @@ impl Transfer {
     }
 
     pub fn write(&mut self, bytes: u64) {
-        self.written += bytes;
         self.ends[SENDER].write(bytes);
     }
 
@@ -305,7 +300,7 @@ impl Transfer {
     #[cold]
     fn refill(&mut self) {
         self.write(2 * AHEAD);
-        self.refill_at = self.written - AHEAD;
+        self.refill_at = self.ends[SENDER].written() - AHEAD;
     }
 
     /// Can nothing that matters happen any more? TIME-WAIT guards against packets that are not there.

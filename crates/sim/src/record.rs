@@ -2,6 +2,7 @@
 
 use crate::circuit::Circuit;
 use crate::flow::{Flow, Totals};
+use crate::scenario::model;
 use airtcp_proto::path::LinkStats;
 use airtcp_proto::queue::DropCause;
 use airtcp_wire::{Dur, Time};
@@ -163,13 +164,13 @@ impl FlowRecord {
     /// `totals` are the sums over the flow's connections. `period` is from the end of the warm-up to the end of the
     /// run.
     pub(crate) fn new(
-        name: &str,
+        spec: &model::Flow,
         flow: &Flow,
         totals: &Totals,
         under_way: u64,
         period: (Time, Time),
     ) -> FlowRecord {
-        let since = flow.start.max(period.0);
+        let since = spec.start_of(flow.instance).max(period.0);
         let past = flow.past.as_deref();
         let completed = past.and_then(|past| past.completed);
         let seconds = completed.unwrap_or(period.1).since(since).as_secs_f64();
@@ -179,7 +180,7 @@ impl FlowRecord {
         let bytes_received = totals.received - baseline.received + rare.datagram_bytes;
         let millis = |rtt: Option<Dur>| rtt.map(|rtt| rtt.as_secs_f64() * 1e3);
         FlowRecord {
-            name: name.to_owned(),
+            name: spec.name.clone(),
             index: flow.instance,
             scheme: flow.shared.scheme.label.clone(),
             measured: flow.shared.is_measured,

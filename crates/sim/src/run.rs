@@ -222,7 +222,7 @@ fn flows(
 
 fn one_flow(spec: &model::Flow, shared: &Arc<Shared>, instance: u32, chances: &Chances) -> Flow {
     let name = format!("flow.{}.{instance}", spec.name);
-    let start = Time::ZERO + spec.start + spec.stagger * u64::from(instance) / u64::from(spec.count);
+    let start = spec.start_of(instance);
     let (direction, nodes) = ends(spec.direction, spec.enter, spec.leave);
     let traffic = chances.dormant(&format!("{name}.traffic"));
     Flow {
@@ -238,7 +238,6 @@ fn one_flow(spec: &model::Flow, shared: &Arc<Shared>, instance: u32, chances: &C
         late_packets: 0,
         counted_at: None,
         counted_by: None,
-        start,
         source: Some(Box::new(Source::new(spec, start, shared.scheme.config.segment_payload(), traffic))),
         chance: chances.dormant(&format!("{name}.connections")),
         connection: None,
@@ -285,7 +284,7 @@ fn record(scenario: &Scenario, scheme: String, seed: u64, finished: &mut Finishe
 }
 
 fn flow_records(scenario: &Scenario, finished: &Finished) -> Vec<FlowRecord> {
-    let mut under_way: Vec<u64> = finished.flows.iter().map(|flow| flow.late_packets).collect();
+    let mut under_way: Vec<u64> = finished.flows.iter().map(|flow| flow.late_packets.into()).collect();
     for packet in finished.network.packets.iter().filter(|packet| packet.is_data()) {
         under_way[packet.flow as usize] += 1;
     }
@@ -293,7 +292,7 @@ fn flow_records(scenario: &Scenario, finished: &Finished) -> Vec<FlowRecord> {
     let flows = finished.flows.iter().zip(&finished.totals).zip(under_way);
     flows
         .map(|((flow, totals), under_way)| {
-            FlowRecord::new(&scenario.flows[flow.shared.spec].name, flow, totals, under_way, period)
+            FlowRecord::new(&scenario.flows[flow.shared.spec], flow, totals, under_way, period)
         })
         .collect()
 }

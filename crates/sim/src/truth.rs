@@ -130,14 +130,12 @@ pub struct Truth {
     pieces: VecDeque<Piece>,
     /// Boxed, because many connections resend only what is known to be lost.
     doubtful: Option<Box<Doubtful>>,
-    /// The highest acknowledgment so far (SND.UNA).
-    una: u64,
     resent: u32,
 }
 
 impl Truth {
     /// How many of its first bytes are touched where nothing is resent.
-    pub const TOUCHED: usize = offset_of!(Truth, una);
+    pub const TOUCHED: usize = offset_of!(Truth, resent);
 
     /// Returns `true` if [`acknowledged`](Truth::acknowledged) has nothing to forget.
     #[inline]
@@ -223,8 +221,7 @@ impl Truth {
     /// Everything below `una` is acknowledged. Pieces that an undecided retransmission needs are kept, and those above.
     #[inline]
     pub fn acknowledged(&mut self, una: u64) {
-        if una > self.una {
-            self.una = una;
+        if self.pieces.front().is_some_and(|first| first.end() <= una) {
             self.forget_below(una);
         }
     }

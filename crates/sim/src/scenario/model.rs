@@ -8,7 +8,7 @@ pub use airtcp_proto::path::jitter::Distribution;
 use airtcp_proto::path::{BlockCode, ChannelConfig, RateLog, Trace};
 use airtcp_proto::queue::drop_tail;
 pub use airtcp_proto::queue::{Discipline, Room};
-use airtcp_wire::{Bytes, Dur, Rate};
+use airtcp_wire::{Bytes, Dur, Rate, Time};
 use serde::Serialize;
 use std::path::PathBuf;
 
@@ -280,6 +280,11 @@ impl Link {
 }
 
 impl Flow {
+    /// When one of the `count` instances starts.
+    pub fn start_of(&self, instance: u32) -> Time {
+        Time::ZERO + self.start + self.stagger * u64::from(instance) / u64::from(self.count)
+    }
+
     /// One unlimited transfer of the compared scheme over the links from `enter` to `leave`.
     pub fn unlimited(name: &str, enter: usize, leave: usize) -> Flow {
         Flow {

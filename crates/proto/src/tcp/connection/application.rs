@@ -103,6 +103,11 @@ impl Connection {
         Some((from - 1, first..end))
     }
 
+    /// Bytes that the application has written.
+    pub fn written(&self) -> u64 {
+        self.sender.get().map_or(0, Sender::written)
+    }
+
     /// Bytes of our stream acknowledged.
     pub fn acknowledged(&self) -> u64 {
         let is_finished = self.sender.get().is_some_and(Sender::is_finished);

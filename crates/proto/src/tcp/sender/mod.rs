@@ -218,6 +218,11 @@ impl Sender {
         self.last_window = window;
     }
 
+    /// Bytes that the application has written.
+    pub fn written(&self) -> u64 {
+        self.write_end - 1
+    }
+
     #[inline]
     fn data_end(&self) -> u64 {
         self.write_end + u64::from(self.is_closing)
