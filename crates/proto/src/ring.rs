@@ -1,6 +1,7 @@
 //! A queue of plain values in one block of memory, which is hardly larger than necessary.
 
-/// A FIFO whose values can also be read by index: a `VecDeque` for plain values.
+/// A FIFO whose values can also be read by index: a `VecDeque` for plain values. Or a mere counter of values, once it has [forgotten
+/// them](Ring::forget).
 #[derive(Clone, Debug)]
 pub struct Ring<T> {
     slots: Box<[T]>,
@@ -78,14 +79,35 @@ impl<T: Copy + Default> Ring<T> {
 
     #[inline(always)]
     pub fn push_back(&mut self, value: T) {
+        self.push_or_count(value);
+    }
+
+    /// Adds a value. Returns whether it is kept and not only counted.
+    #[inline(always)]
+    pub fn push_or_count(&mut self, value: T) -> bool {
         if self.is_full() {
             self.grow();
         }
         let len = self.len;
-        if let Some(place) = self.slot_mut(len as usize) {
-            *place = value;
-        }
         self.len = len + 1;
+        match self.slot_mut(len as usize) {
+            Some(place) => {
+                *place = value;
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Forgets the values, but not how many they are. From now on, values are only counted; the first one after the ring was empty is
+    /// to be [counted](Ring::count) explicitly.
+    pub fn forget(&mut self) {
+        self.slots = Box::default();
+    }
+
+    /// Counts a value that is not kept.
+    pub fn count(&mut self) {
+        self.len += 1;
     }
 
     /// Makes a little more room. Not twice as much, since there are many rings, and large ones.
@@ -161,11 +183,6 @@ impl<T: Copy + Default> Ring<T> {
     pub fn iter(&self) -> impl Iterator<Item = &T> {
         (0..self.len()).filter_map(|index| self.get(index))
     }
-
-    /// Applies `change` to each value.
-    pub fn update(&mut self, mut change: impl FnMut(&mut T)) {
-        (0..self.len()).for_each(|index| self.get_mut(index).into_iter().for_each(&mut change));
-    }
 }
 
 #[cfg(test)]
@@ -198,5 +215,17 @@ mod tests {
             (0..37).for_each(|value| sorted.push_back(value));
             (0..37).for_each(|value| assert_eq!(sorted.partition_point(|other| *other < value), value));
         }
+    }
+
+    #[test]
+    fn a_ring_that_has_forgotten_its_values_counts() {
+        let mut ring = Ring::default();
+        (0..5).for_each(|value| ring.push_back(value));
+        ring.forget();
+        assert!(!ring.push_or_count(5));
+        assert_eq!((ring.len(), ring.back()), (6, None));
+        ring.drop_first(6);
+        ring.count();
+        assert_eq!((ring.len(), ring.front(), ring.get(0)), (1, None, None));
     }
 }

@@ -27,6 +27,7 @@ mod scoreboard;
 mod segment_timers;
 mod sender;
 mod spurious;
+mod timed;
 mod usage;
 mod window_growth;
 

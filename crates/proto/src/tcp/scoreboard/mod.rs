@@ -3,15 +3,16 @@
 //! Positions are 64-bit: the SYN stands at 0, the first byte of data at 1, the FIN after the last byte.
 
 mod ends;
+mod segments;
 mod sent;
 
 pub use sent::{Fate, Sent};
 
 use super::rate::Stamps;
-use crate::prefetch::prefetch;
 use crate::ring::Ring;
 use airtcp_wire::{SackBlocks, Seq, Time};
 use ends::Ends;
+use segments::Segments;
 use sent::Kept;
 
 /// How many segments beyond the last SACKed one are searched for a block's start, before the whole board is.
@@ -24,7 +25,7 @@ pub struct Run {
     pub start: u64,
     pub first_end: u64,
     pub end: u64,
-    /// Last transmission of the first segment, and of the last.
+    /// Last transmission of the first segment, and of the last, unless [that is forgotten](Scoreboard::forget_times).
     pub oldest_at: Time,
     pub newest_at: Time,
     pub fate: Fate,
@@ -55,7 +56,7 @@ pub struct TakenOff {
     /// Start of the oldest segment and end of the newest.
     pub start: u64,
     pub end: u64,
-    /// When these two were sent.
+    /// When these two were sent, unless [that is forgotten](Scoreboard::forget_times).
     pub oldest_at: Time,
     pub newest_at: Time,
 }
@@ -86,7 +87,7 @@ pub struct Scoreboard {
     in_flight: u64,
     /// Segments ever taken off, which is the number of the first outstanding one.
     taken_off: u64,
-    segments: Ring<Kept>,
+    segments: Segments,
     ends: Ends,
     /// SND.UNA, where the first segment begins.
     una: u64,
@@ -109,8 +110,7 @@ impl Scoreboard {
     /// Prefetches the segment that is acknowledged next, and the place of the next new one.
     #[inline]
     pub fn prefetch(&self) {
-        let ends = [self.segments.front(), self.segments.back()];
-        ends.into_iter().flatten().for_each(prefetch);
+        self.segments.prefetch();
     }
 
     /// Adds a new segment after all others. If stamps are kept, its own are to be [pushed](Scoreboard::push_stamps), too.
@@ -118,8 +118,13 @@ impl Scoreboard {
     pub fn push(&mut self, sent: Sent) {
         debug_assert_eq!(self.last().map_or(self.una, |last| last.end), sent.start);
         self.in_flight += sent.bytes();
-        self.ends.push(sent.end, sent.bytes(), self.segments.len());
-        self.segments.push_back(Kept::new(&sent));
+        self.ends.push(sent.end, sent.bytes(), self.len());
+        self.segments.push(Kept::new(&sent));
+    }
+
+    /// Nobody asks when a segment was sent: from now on, that is not kept.
+    pub fn forget_times(&mut self) {
+        self.segments.forget_times();
     }
 
     pub fn push_stamps(&mut self, stamps: Stamps) {
@@ -128,9 +133,9 @@ impl Scoreboard {
 
     /// Keeps stamps from now on. Segments that are outstanding were sent before anything was delivered.
     pub fn keep_stamps(&mut self) {
-        let unread = |sent: &Kept| Stamps::new(sent.sent_at());
         self.stamps = Ring::default();
-        self.segments.iter().map(unread).for_each(|stamps| self.stamps.push_back(stamps));
+        let segments = (0..self.len()).filter_map(|index| self.segments.get(index));
+        segments.for_each(|sent| self.stamps.push_back(Stamps::new(sent.sent_at())));
     }
 
     /// Gives memory back if much more was outstanding before.
@@ -153,7 +158,7 @@ impl Scoreboard {
     /// The run that begins with the segment at `index` and ends at `limit` at most.
     #[inline(always)]
     fn run(&self, index: usize, limit: u64) -> Option<Run> {
-        let first = *self.segments.get(index)?;
+        let first = self.segments.get(index)?;
         let (end, sent_at) = (self.ends.get(index), first.sent_at());
         if end > limit {
             return None;
@@ -194,7 +199,7 @@ impl Scoreboard {
             self.sacked_segments -= if run.fate == Fate::Sacked { run.count as u32 } else { 0 };
             self.resent_segments -= u32::from(run.is_resent);
         }
-        if let Some(first) = self.segments.front().filter(|_| self.una < ack) {
+        if let Some(first) = self.segments.get(0).filter(|_| self.una < ack) {
             self.discount(first.fate(), ack - self.una);
             self.una = ack;
         }
@@ -205,17 +210,18 @@ impl Scoreboard {
     /// lies within the first segment.
     #[inline(always)]
     pub fn acknowledge_plain(&mut self, ack: u64, tell: impl FnOnce(&TakenOff, &Stamps)) -> Option<TakenOff> {
-        let (start, oldest_at) = (self.una, self.oldest_at()?);
+        if self.is_empty() {
+            return None;
+        }
         // Most ACKs cover two segments or one (RFC 1122 §4.2.3.2).
         let (count, end) = match self.ends.drop_even(ack) {
             Some(count) => (count, ack),
             None => self.drop_ends(ack)?,
         };
-        let newest_at = if count == 1 { oldest_at } else { self.segments.get(count - 1)?.sent_at() };
-        let taken_off = TakenOff { start, end, oldest_at, newest_at };
-        self.segments.drop_first(count);
+        let (oldest_at, newest_at) = self.segments.take_first(count);
+        let taken_off = TakenOff { start: self.una, end, oldest_at, newest_at };
+        self.in_flight -= ack - self.una;
         self.una = ack;
-        self.in_flight -= ack - start;
         self.taken_off += count as u64;
         if let Some(stamps) = self.stamps.get(count - 1) {
             tell(&taken_off, stamps);
@@ -312,9 +318,7 @@ impl Scoreboard {
             }
             each(&run, self.stamps.get(index - 1));
             for place in places {
-                if let Some(sent) = self.segments.get_mut(place) {
-                    sent.set_fate(Fate::Sacked);
-                }
+                self.segments.set_fate(place, Fate::Sacked);
             }
             self.discount(run.fate, run.bytes());
             self.sacked += run.bytes();
@@ -336,7 +340,7 @@ impl Scoreboard {
     /// the newly announced bytes.
     pub fn announce(&mut self, mss: u64) -> u64 {
         let holes = self.lost.div_ceil(mss).max(1);
-        let limit = (self.segments.len() as u64).saturating_sub(holes) * mss;
+        let limit = (self.len() as u64).saturating_sub(holes) * mss;
         let news = mss.min(limit.saturating_sub(self.announced));
         self.announced += news;
         news
@@ -366,7 +370,7 @@ impl Scoreboard {
     /// The number of the last segment.
     #[inline]
     pub fn last_number(&self) -> u64 {
-        self.number(self.segments.len()) - 1
+        self.number(self.len()) - 1
     }
 
     /// Index of the segment with this number, or of the first one if that has been taken off.
@@ -397,7 +401,7 @@ impl Scoreboard {
 
     #[inline(always)]
     pub fn get(&self, index: usize) -> Option<Sent> {
-        let sent = *self.segments.get(index)?;
+        let sent = self.segments.get(index)?;
         Some(Sent {
             start: self.start(index),
             end: self.ends.get(index),
@@ -412,10 +416,10 @@ impl Scoreboard {
         self.get(0)
     }
 
-    /// When the first segment was sent last.
+    /// When the first segment was sent last, unless [that is forgotten](Scoreboard::forget_times).
     #[inline(always)]
     pub fn oldest_at(&self) -> Option<Time> {
-        self.segments.front().map(|sent| sent.sent_at())
+        self.segments.oldest_at()
     }
 
     pub fn last(&self) -> Option<Sent> {
@@ -425,7 +429,7 @@ impl Scoreboard {
     /// Marks the segment at `index` lost if it is in flight. Returns its bytes, 0 if it was not in flight.
     pub fn mark_lost(&mut self, index: usize) -> u64 {
         let Some(sent) = self.get(index).filter(|sent| sent.fate == Fate::InFlight) else { return 0 };
-        self.segments.get_mut(index).into_iter().for_each(|sent| sent.set_fate(Fate::Lost));
+        self.segments.set_fate(index, Fate::Lost);
         let number = self.number(index);
         self.next_lost = if self.lost == 0 { number } else { self.next_lost.min(number) };
         self.in_flight -= sent.bytes();
@@ -440,11 +444,11 @@ impl Scoreboard {
 
     /// Marks lost segments that have not been resent as in flight again.
     pub fn unmark_lost(&mut self) {
-        self.segments.update(|sent| {
-            if sent.fate() == Fate::Lost {
-                sent.set_fate(Fate::InFlight);
+        for index in 0..self.len() {
+            if self.segments.get(index).is_some_and(|sent| sent.fate() == Fate::Lost) {
+                self.segments.set_fate(index, Fate::InFlight);
             }
-        });
+        }
         self.in_flight += self.lost;
         self.lost = 0;
     }
@@ -467,9 +471,8 @@ impl Scoreboard {
     /// The segment at `index` is resent and in flight again. `stamps` are its new ones, if stamps are kept.
     pub fn resend(&mut self, now: Time, index: usize, stamps: Option<Stamps>) {
         let Some(sent) = self.get(index) else { return };
-        if let Some(place) = self.segments.get_mut(index) {
-            *place = Kept::new(&Sent { sent_at: now, fate: Fate::InFlight, is_resent: true, ..sent });
-        }
+        let resent = Sent { sent_at: now, fate: Fate::InFlight, is_resent: true, ..sent };
+        self.segments.set(index, Kept::new(&resent));
         self.resent_segments += u32::from(!sent.is_resent);
         let (fate, bytes) = (sent.fate, sent.bytes());
         self.discount(fate, bytes);
@@ -523,7 +526,7 @@ impl Scoreboard {
 
     #[inline]
     pub fn is_empty(&self) -> bool {
-        self.segments.is_empty()
+        self.len() == 0
     }
 
     #[cfg(test)]

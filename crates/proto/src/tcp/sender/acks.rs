@@ -3,7 +3,6 @@
 use super::{AckIn, Sender};
 use crate::cc::Ack;
 use crate::tcp::ack_summary::AckSummary;
-use crate::tcp::config::RttTiming;
 use crate::tcp::core::{Core, Phase};
 use crate::tcp::rate::{Newest, RateSampler, Stamps};
 use crate::tcp::recovery::{LossRecovery, Policy};
@@ -275,21 +274,26 @@ impl Sender {
     #[inline(always)]
     pub(super) fn sample_rtt(&mut self, now: Time, originals: &Originals, echo: Option<u32>) {
         let since = |sent_at| now.since(sent_at);
-        let sample = match self.timing {
-            RttTiming::OneAtATime => {
-                let timed = self.timed.filter(|(end, _)| self.core.una() >= *end);
-                if timed.is_some() {
-                    self.timed = None;
+        let mut newest = originals.newest;
+        let sample = match &mut self.timed {
+            Some(timed) => {
+                let board = &self.core.board;
+                let times = timed.take(board.una(), board.number(0));
+                if let Some((_, last)) = times
+                    && !self.core.has_sack()
+                {
+                    // The last acknowledged segment is the newest that this ACK reports, and the scoreboard may not know when it left.
+                    newest = newest.map(|_| last);
                 }
-                timed.map(|(_, sent_at)| since(sent_at))
+                times.map(|(sent_at, _)| since(sent_at))
             }
-            RttTiming::EveryAck => originals.oldest.map(since).or_else(|| {
+            None => originals.oldest.map(since).or_else(|| {
                 // Karn: a resent segment's RTT is known only by the timestamp that its ACK echoes (RFC 7323 §4).
                 Some(Dur::from_millis(u64::from(timestamp(now).wrapping_sub(echo?))))
             }),
         };
         if let Some(sample) = sample {
-            self.last_rtt = Some(originals.newest.map_or(sample, since));
+            self.last_rtt = Some(newest.map_or(sample, since));
             self.core.handle_rtt(now, sample, self.last_rtt.unwrap_or(sample));
         }
     }

@@ -14,6 +14,7 @@ use super::persist::Persist;
 use super::recovery::{self, LossRecovery, Policy};
 use super::scoreboard::Sent;
 use super::segment_timers::SegmentTimers;
+use super::timed::Timed;
 use super::usage::WindowUsage;
 use crate::cc::CongestionControl;
 use crate::prefetch::prefetch;
@@ -66,8 +67,8 @@ pub struct Sender {
     timeout_policy: TimeoutPolicy,
     pub core: Core,
     policy: Policy,
-    /// End and send time of the one segment that is timed (Karn).
-    timed: Option<(u64, Time)>,
+    /// The one segment that is timed; `None` if every ACK takes a sample.
+    timed: Option<Box<Timed>>,
     /// Boxed, as most connections have none.
     pacer: Option<Box<Pacer>>,
     persist: Persist,
@@ -85,7 +86,6 @@ pub struct Sender {
     /// When plain ACKs last restarted the retransmission timer, if its deadline has not been computed since.
     restarted_at: Time,
     pub retries: u32,
-    timing: RttTiming,
     is_closing: bool,
     /// Data was left when nothing more could be sent.
     has_data_waiting: bool,
@@ -113,8 +113,7 @@ impl Sender {
             timeout_policy: config.timeout_policy,
             has_nagle: config.nagle,
             restarts_at_fast_retransmit: config.rto.restart_at_fast_retransmit,
-            timing: config.rto.timing,
-            timed: None,
+            timed: (config.rto.timing == RttTiming::OneAtATime).then(Box::default),
             pacer: None,
             paces_always: config.pacing,
             write_end: 1,
@@ -149,6 +148,10 @@ impl Sender {
     /// Data is to be sent: from now on `cc` decides how much, and how fast.
     pub fn follow(&mut self, cc: Box<dyn CongestionControl>) {
         self.core.follow(cc);
+        let needs_times = self.core.has_sack() || self.core.sampler.is_read || self.core.spurious.is_linuxs();
+        if self.timed.is_some() && !needs_times {
+            self.core.board.forget_times();
+        }
         // A controller that paces does so from the start.
         if self.paces_always || self.core.cc.pacing_rate().is_some() {
             self.pacer = Some(Box::new(Pacer::new(2 * self.core.mss())));

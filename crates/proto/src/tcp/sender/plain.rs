@@ -139,12 +139,14 @@ impl Sender {
         let segments = u64::from(burst.sent);
         if segments > 0 {
             self.core.stamp(now, burst.sent, mss);
-            if self.timed.is_none() {
-                self.timed = Some((nxt - (segments - 1) * mss, now));
+            let number = self.core.board.last_number();
+            if let Some(timed) = &mut self.timed {
+                let others = segments - 1;
+                timed.on_sent(now, burst.sent, nxt - others * mss, number - others);
             }
             self.core.stats.data_segments_sent += segments;
             self.core.stats.data_bytes_sent += segments * mss;
-            self.note_sent(now, &Sent::new(now, nxt - mss, nxt, false), self.core.board.last_number());
+            self.note_sent(now, &Sent::new(now, nxt - mss, nxt, false), number);
             // A paced burst has one segment.
             self.pace(now, mss);
         }

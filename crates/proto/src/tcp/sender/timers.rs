@@ -67,14 +67,13 @@ impl Sender {
     /// A cheap lower bound of [`deadline`](Sender::deadline) while plain ACKs leave it uncomputed; else [`Time::ZERO`].
     #[inline(always)]
     pub fn earliest_deadline(&self) -> Time {
-        let Core { board, rtt, .. } = &self.core;
-        match board.oldest_at() {
-            _ if !self.leaves_timers_open() => Time::ZERO,
-            Some(oldest_at) => {
-                rtt.earliest(oldest_at).min(self.policy.earliest_probe(rtt, self.restarted_at))
-            }
-            None => Time::ZERO,
+        if !self.leaves_timers_open() {
+            return Time::ZERO;
         }
+        let Core { board, rtt, .. } = &self.core;
+        // A tail loss probe may leave one RTO after the oldest segment. Without times there are no such probes.
+        let since = board.oldest_at().unwrap_or(self.restarted_at);
+        rtt.earliest(since).min(self.policy.earliest_probe(rtt, self.restarted_at))
     }
 
     /// Returns whether plain ACKs have restarted timers whose deadlines have not been computed since.
@@ -138,7 +137,7 @@ impl Sender {
         self.rto_deadline = Time::NEVER;
         let Some((index, retries)) = self.expired_segment(now) else { return };
         self.retries = retries;
-        self.timed = None;
+        self.timed.iter_mut().for_each(|timed| timed.stop());
         if self.core.una() > 0 || retries > self.syn_linear {
             self.core.rtt.on_expiry();
         }

@@ -92,7 +92,7 @@ impl Sender {
         }
         self.core.stats.retransmitted_bytes += self.payload(&sent);
         // Karn: no sample from a segment whose range has been resent.
-        self.timed = self.timed.filter(|(end, _)| *end <= sent.start);
+        self.timed.iter_mut().for_each(|timed| timed.on_resent(sent.start));
         let restarts = self.restarts_at_fast_retransmit && reason == Reason::FastRetransmit;
         if index == 0 && (restarts || self.policy.rearms_timer()) {
             debug_assert!(self.restarted_at.is_never(), "what plain ACKs leave open is settled before");
@@ -213,10 +213,9 @@ impl Sender {
         self.core.push(sent);
         self.core.stamp(now, 1, sent.bytes());
         self.core.stats.data_bytes_sent += payload;
-        if self.timed.is_none() {
-            self.timed = Some((sent.end, now));
-        }
-        self.after_send(now, &sent, self.core.board.last_number());
+        let number = self.core.board.last_number();
+        self.timed.iter_mut().for_each(|timed| timed.on_sent(now, 1, sent.end, number));
+        self.after_send(now, &sent, number);
         self.note_usage(false);
         Outgoing { start: sent.start, end: sent.end, is_pushed: sent.is_pushed, reason: Reason::New }
     }
