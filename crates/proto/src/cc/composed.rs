@@ -6,6 +6,8 @@ use airtcp_wire::{Rate, Time};
 
 /// Largest cwnd in bytes: 1024 times the largest window that TCP can advertise (RFC 7323 §2.3).
 const MAX_WINDOW: u64 = 1 << 40;
+/// No cwnd is that large.
+const NO_WINDOW: u64 = u64::MAX;
 
 /// Converts a number of bytes up to [`MAX_WINDOW`]. The conversion of a signed number takes one instruction.
 #[inline]
@@ -292,12 +294,10 @@ pub struct Composed<A> {
     window: Window,
     slow_start: SlowStart,
     avoidance: A,
-    /// Bytes that one ACK may count for.
-    byte_counting_limit: u64,
     /// Restart window after idleness: the initial one.
     restart_window: u64,
-    /// cwnd at the losses that recovery is repairing.
-    lossy_window: Option<u64>,
+    /// cwnd at the losses that recovery is repairing; [`NO_WINDOW`] if it repairs none.
+    lossy_window: u64,
     /// The avoidance before the last loss or timeout, if that reduced the window: restored if it proves spurious.
     before_reduction: Option<A>,
 }
@@ -308,9 +308,8 @@ impl<A: Avoidance> Composed<A> {
             window: Window::new(build),
             slow_start: SlowStart::new(build),
             avoidance,
-            byte_counting_limit: build.byte_counting_bytes(),
             restart_window: build.initial_window,
-            lossy_window: None,
+            lossy_window: NO_WINDOW,
             before_reduction: None,
         }
     }
@@ -334,7 +333,7 @@ impl<A: Avoidance> Composed<A> {
     /// Bytes that an ACK counts for in `increase`: one ACK for all that was in flight before a reduction is not worth several windows.
     #[inline]
     fn most_counted(&self, acked: u64) -> u64 {
-        acked.min(self.byte_counting_limit).min(self.window.cwnd)
+        acked.min(self.slow_start.limit()).min(self.window.cwnd)
     }
 
     /// Completes `on_plain_ack` for an ACK that changes the window. Returns true.
@@ -354,8 +353,10 @@ impl<A: Avoidance> Composed<A> {
         let before = self.avoidance.clone();
         // Behind a hole that stays open, SACK lets FlightSize grow without bound, and limited transmit adds to it (RFC 5681 §3.2).
         // What counts is the window in which the loss happened, for a timeout in recovery, too.
-        let lossy_window = *self.lossy_window.get_or_insert(self.window.cwnd);
-        let event = Congestion { flight_size: event.flight_size.min(lossy_window), ..*event };
+        if self.lossy_window == NO_WINDOW {
+            self.lossy_window = self.window.cwnd;
+        }
+        let event = Congestion { flight_size: event.flight_size.min(self.lossy_window), ..*event };
         let has_reduced = self.avoidance.answer(&event, &mut self.window)
             || (event.cause == Cause::Timeout
                 && self.avoidance.loss_window(&event, &self.window) < self.window.cwnd);
@@ -414,7 +415,7 @@ impl<A: Avoidance> CongestionControl for Composed<A> {
             self.reduce(event);
         }
         if event.cause != Cause::Loss {
-            self.lossy_window = None;
+            self.lossy_window = NO_WINDOW;
         }
         let is_timeout = event.cause == Cause::Timeout;
         if is_timeout {
@@ -426,7 +427,7 @@ impl<A: Avoidance> CongestionControl for Composed<A> {
     }
 
     fn on_recovery_exit(&mut self, now: Time) {
-        self.lossy_window = None;
+        self.lossy_window = NO_WINDOW;
         self.avoidance.recovered(now, &mut self.window);
     }
 

@@ -28,58 +28,72 @@ pub enum SlowStartKind {
 pub struct SlowStart {
     /// Bytes that one ACK may count for: L·SMSS of RFC 3465 §2.2; `u64::MAX` for any number.
     limit: u64,
-    exit: Exit,
+    /// What ends slow start before a loss does, if anything. Boxed, since most connections are past it.
+    exit: Option<Box<Exit>>,
     kind: SlowStartKind,
     is_paced: bool,
-    mss: u64,
+    /// RFC 3465 §2.3: after a timeout L = 1, since the ACK of a repaired hole covers what left the network long ago. Without a limit
+    /// (Linux), the caller counts only newly delivered bytes.
+    has_timed_out: bool,
 }
 
-/// What ends slow start before a loss does. Boxed, since most connections are past it.
 #[derive(Clone, Debug)]
 enum Exit {
-    None,
-    Hystart(Box<Hystart>),
-    PlusPlus(Box<HystartPlusPlus>),
+    Hystart(Hystart),
+    PlusPlus(HystartPlusPlus),
 }
 
 impl SlowStart {
     pub fn new(build: &Build) -> SlowStart {
         let kind = build.slow_start.unwrap_or_default();
         let exit = match kind {
-            SlowStartKind::Classic => Exit::None,
-            SlowStartKind::Hystart => Exit::Hystart(Box::new(Hystart::new(build.is_paced))),
-            SlowStartKind::HystartPlusPlus => Exit::PlusPlus(Box::new(HystartPlusPlus::new(build))),
+            SlowStartKind::Classic => None,
+            SlowStartKind::Hystart => Some(Exit::Hystart(Hystart::new(build.is_paced))),
+            SlowStartKind::HystartPlusPlus => Some(Exit::PlusPlus(HystartPlusPlus::new(build))),
         };
-        SlowStart { limit: build.byte_counting_bytes(), exit, kind, is_paced: build.is_paced, mss: build.mss }
+        SlowStart {
+            limit: build.byte_counting_bytes(),
+            exit: exit.map(Box::new),
+            kind,
+            is_paced: build.is_paced,
+            has_timed_out: false,
+        }
+    }
+
+    /// Bytes that one ACK may count for outside slow start.
+    #[inline]
+    pub fn limit(&self) -> u64 {
+        self.limit
     }
 
     /// Takes every ACK, before growth. Duplicate ACKs announce a loss and say nothing about a queue.
     #[inline]
     pub fn observe(&mut self, ack: &Ack, window: &mut Window) {
-        let is_over = match &mut self.exit {
-            Exit::None => return,
+        let Some(exit) = &mut self.exit else { return };
+        let is_over = match &mut **exit {
             _ if ack.is_duplicate || !window.in_slow_start() => return,
             Exit::Hystart(hystart) => hystart.finds_exit(ack, window),
             Exit::PlusPlus(hystart) => hystart.is_over(ack),
         };
         if is_over {
             window.ssthresh = window.cwnd;
-            self.exit = Exit::None;
+            self.exit = None;
         }
     }
 
     /// Can only a loss end it?
     #[inline]
     pub fn is_classic(&self) -> bool {
-        matches!(self.exit, Exit::None)
+        self.exit.is_none()
     }
 
     /// Grows by `acked` new bytes while cwnd is below ssthresh. Returns how many of them were not needed to get there, and count in
     /// congestion avoidance.
     #[inline]
     pub fn increase(&mut self, acked: u64, window: &mut Window, gain: f64) -> u64 {
-        let (limit, divisor) = match &self.exit {
-            Exit::PlusPlus(hystart) => (hystart.limit, hystart.growth_divisor()),
+        let (limit, divisor) = match self.exit.as_deref() {
+            Some(Exit::PlusPlus(hystart)) => (hystart.limit, hystart.growth_divisor()),
+            _ if self.has_timed_out => (self.limit.min(window.mss), 1.0),
             _ => (self.limit, 1.0),
         };
         let counted = acked.min(limit);
@@ -98,14 +112,12 @@ impl SlowStart {
     pub fn on_congestion(&mut self, is_timeout: bool) {
         self.exit = match self.kind {
             // Linux looks for the exit again after each timeout, and only then.
-            SlowStartKind::Hystart if is_timeout => Exit::Hystart(Box::new(Hystart::new(self.is_paced))),
+            SlowStartKind::Hystart if is_timeout => {
+                Some(Box::new(Exit::Hystart(Hystart::new(self.is_paced))))
+            }
             // RFC 9406 §4.3: HyStart++ is for the initial slow start only.
-            _ => Exit::None,
+            _ => None,
         };
-        if is_timeout {
-            // RFC 3465 §2.3: after a timeout L = 1, since the ACK of a repaired hole covers what left the network long ago. Without a
-            // limit (Linux), the caller counts only newly delivered bytes.
-            self.limit = if self.limit == u64::MAX { self.limit } else { self.limit.min(self.mss) };
-        }
+        self.has_timed_out |= is_timeout && self.limit != u64::MAX;
     }
 }
