@@ -3,7 +3,7 @@
 use super::allowance::Allowance;
 use super::answered::Answered;
 use super::config::TcpConfig;
-use super::connection::{Reason, Stats};
+use super::connection::{Counters, Reason, Stats};
 use super::duplicates::Duplicates;
 use super::handshake::Rules;
 use super::inflation::Inflation;
@@ -61,7 +61,7 @@ pub struct Core {
     mss: u64,
     /// SND.NXT. Never moves back: what is to be resent is marked on the scoreboard.
     nxt: u64,
-    pub stats: Stats,
+    pub stats: Counters,
 }
 
 impl Core {
@@ -73,7 +73,7 @@ impl Core {
             cc: rules.before_data(mss),
             rtt: RttEstimator::new(&rules.rto),
             sampler: RateSampler::default(),
-            stats: Stats::default(),
+            stats: Counters::default(),
             mss,
             initial_window: mss * u64::from(config.initial_window),
             rules: config.windows,
@@ -119,6 +119,10 @@ impl Core {
         self.has_sack = has_sack;
         self.board.emulates_sack = recovery::emulates_sack(config, has_sack);
         self.reduction = Reduction::new(config.prr && (has_sack || self.board.emulates_sack));
+    }
+
+    pub fn stats(&self) -> Stats {
+        self.stats.told(self.board.number(self.board.len()), self.nxt)
     }
 
     /// SND.UNA
@@ -187,6 +191,7 @@ impl Core {
 
     /// The octet of a zero-window probe, which is not on the scoreboard, has been acknowledged.
     pub fn accept_probe(&mut self, ack: u64) {
+        self.stats.no_data += 1;
         self.nxt = ack;
         self.board.skip_to(ack);
     }
@@ -435,7 +440,7 @@ impl Core {
             una: self.una(),
             nxt: self.nxt,
         });
-        self.stats.cwnd_reductions += u64::from(self.cc.cwnd() < prior_cwnd);
+        self.stats.cwnd_reductions += u32::from(self.cc.cwnd() < prior_cwnd);
         // One reduction a window, whatever its cause. If the controller ignores a loss, no CWR is sent, and a later ECN-Echo
         // may still reduce this window.
         let has_answered = (self.cc.cwnd(), self.cc.ssthresh()) != (prior_cwnd, prior_ssthresh);

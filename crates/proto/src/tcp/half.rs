@@ -1,7 +1,7 @@
 //! The sending half of a connection. It rests while the connection only receives: a [`Sender`] is large, and needed by one
 //! end of most connections only.
 
-use super::connection::Stats;
+use super::connection::{Counters, Stats};
 use super::handshake::Rules;
 use super::sender::{AckIn, Sender};
 use airtcp_wire::{Dur, Seq, Time};
@@ -83,7 +83,7 @@ impl Half {
 
     pub fn stats(&self) -> Stats {
         match self {
-            Half::Sending(sender) => sender.core.stats,
+            Half::Sending(sender) => sender.core.stats(),
             Half::Resting(resting) => resting.stats(),
         }
     }
@@ -117,7 +117,7 @@ impl Resting {
     /// What remains of `sender`, if it has sent one SYN and nothing else, and has nothing to send.
     pub fn of(sender: &Sender) -> Option<Resting> {
         let (syn_sent_at, syn_rtt) = sender.only_syn()?;
-        let Stats { segments_received, acks_sent, duplicate_segments_received, .. } = sender.core.stats;
+        let Stats { segments_received, acks_sent, duplicate_segments_received, .. } = sender.core.stats();
         let (window, largest_window, window_seq) = sender.windows();
         let resting = Resting {
             segments_received,
@@ -129,7 +129,7 @@ impl Resting {
             largest_window: largest_window as u32,
             window_seq,
         };
-        (resting.stats() == sender.core.stats).then_some(resting)
+        (resting.stats() == sender.core.stats()).then_some(resting)
     }
 
     /// Makes the sender again, which repeats the handshake. `mss` and `has_sack` are what was negotiated.
@@ -142,7 +142,9 @@ impl Resting {
         sender.note_largest_window(u64::from(self.largest_window));
         sender.establish(rules, mss, has_sack);
         sender.last_rtt = None;
-        sender.core.stats = self.stats();
+        let &Resting { segments_received, acks_sent, duplicate_segments_received, .. } = self;
+        sender.core.stats =
+            Counters { segments_received, acks_sent, duplicate_segments_received, ..sender.core.stats };
         sender
     }
 

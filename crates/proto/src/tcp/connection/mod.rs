@@ -9,6 +9,7 @@ mod output;
 mod prediction;
 mod told;
 
+pub(super) use told::Counters;
 pub use told::{Event, Reason, SenderView, State, Stats, Transmit};
 
 use super::config::TcpConfig;

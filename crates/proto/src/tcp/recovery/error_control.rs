@@ -80,7 +80,7 @@ impl ErrorControl {
         self.resent_at = core.duplicates.count();
         core.mark_first_lost();
         core.allowance.ask_resend(reason);
-        core.stats.fast_retransmits += u64::from(reason == Reason::FastRetransmit);
+        core.stats.fast_retransmits += u32::from(reason == Reason::FastRetransmit);
     }
 
     /// F1: applies RFC 6675's IsLost to each segment that has not been resent.

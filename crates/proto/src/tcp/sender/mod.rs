@@ -6,7 +6,7 @@ mod timers;
 mod transmit;
 
 use super::config::{RtoTimers, RttTiming, TimeoutPolicy};
-use super::connection::Reason;
+use super::connection::{Counters, Reason};
 use super::core::Core;
 use super::handshake::Rules;
 use super::pacer::Pacer;
@@ -162,7 +162,8 @@ impl Sender {
     pub fn restart(&mut self, rules: &Rules, mss: u64) {
         let (write_end, is_closing, stats) = (self.write_end, self.is_closing, self.core.stats);
         *self = Sender { write_end, is_closing, ..Sender::new(rules, mss, false) };
-        self.core.stats = stats;
+        // No data has left yet, and the scoreboard is a new one.
+        self.core.stats = Counters { without_data: 0, no_data: 0, ..stats };
     }
 
     /// Prefetches the memory outside of the sender that an ACK touches.

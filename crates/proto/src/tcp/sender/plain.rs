@@ -144,8 +144,6 @@ impl Sender {
                 let others = segments - 1;
                 timed.on_sent(now, burst.sent, nxt - others * mss, number - others);
             }
-            self.core.stats.data_segments_sent += segments;
-            self.core.stats.data_bytes_sent += segments * mss;
             self.note_sent(now, &Sent::new(now, nxt - mss, nxt, false), number);
             // A paced burst has one segment.
             self.pace(now, mss);

@@ -203,16 +203,18 @@ impl Sender {
         if payload < self.core.mss() {
             self.short_end = sent.end;
         }
-        self.core.stats.data_segments_sent += u64::from(payload > 0);
-        self.launch(now, sent, payload)
+        if payload < length {
+            self.core.stats.without_data += u32::from(payload == 0);
+            self.core.stats.no_data += (length - payload) as u32;
+        }
+        self.launch(now, sent)
     }
 
-    /// Puts a new segment with `payload` bytes on the scoreboard.
+    /// Puts a new segment on the scoreboard.
     #[inline(always)]
-    pub(super) fn launch(&mut self, now: Time, sent: Sent, payload: u64) -> Outgoing {
+    pub(super) fn launch(&mut self, now: Time, sent: Sent) -> Outgoing {
         self.core.push(sent);
         self.core.stamp(now, 1, sent.bytes());
-        self.core.stats.data_bytes_sent += payload;
         let number = self.core.board.last_number();
         self.timed.iter_mut().for_each(|timed| timed.on_sent(now, 1, sent.end, number));
         self.after_send(now, &sent, number);
