@@ -4,8 +4,8 @@
 #[derive(Clone, Copy, Debug, Default)]
 pub struct WindowUsage {
     is_limited: bool,
-    /// The largest FlightSize of the round trip.
-    largest: u64,
+    /// The largest FlightSize of the round trip, which no window exceeds (RFC 7323 §2.3: 2³⁰).
+    largest: u32,
     /// SND.NXT when that was found.
     until: u64,
 }
@@ -15,14 +15,14 @@ impl WindowUsage {
     /// once, that counts for the round trip.
     #[inline]
     pub fn note(&mut self, is_limited: bool, flight_size: u64, una: u64, nxt: u64) {
-        if una >= self.until || is_limited || (!self.is_limited && flight_size > self.largest) {
-            *self = WindowUsage { is_limited, largest: flight_size, until: nxt };
+        if una >= self.until || is_limited || (!self.is_limited && flight_size > self.largest.into()) {
+            *self = WindowUsage { is_limited, largest: flight_size as u32, until: nxt };
         }
     }
 
     /// Returns whether cwnd is the limit and may grow. In slow start it may grow to twice what was outstanding.
     #[inline]
     pub fn is_limited(&self, in_slow_start: bool, cwnd: u64) -> bool {
-        self.is_limited || (in_slow_start && cwnd < 2 * self.largest)
+        self.is_limited || (in_slow_start && cwnd < 2 * u64::from(self.largest))
     }
 }

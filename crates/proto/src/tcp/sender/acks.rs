@@ -210,7 +210,7 @@ impl Sender {
         match self.core.spurious.is_linuxs() {
             true => self.is_window_news(ack.ack, ack.window, ack.seq),
             // RFC 5681 §2.
-            false => ack.window != self.last_window,
+            false => ack.window != u64::from(self.last_window),
         }
     }
 
@@ -234,23 +234,23 @@ impl Sender {
     /// Takes over a window that is news. The persist timer is left alone.
     #[inline]
     pub(super) fn take_window(&mut self, ack: u64, window: u64, seq: Seq) {
-        (self.window_seq, self.window_ack, self.last_window) = (seq, ack, window);
+        (self.window_seq, self.window_ack, self.last_window) = (seq, ack, window as u32);
         self.peer_edge = ack + window;
-        if window > self.peer_window_max {
+        if window > u64::from(self.peer_window_max) {
             self.note_largest_window(window);
         }
     }
 
     #[inline(never)]
     pub fn note_largest_window(&mut self, window: u64) {
-        self.unpushed_limit = self.unpushed_limit - self.peer_window_max / 2 + window / 2;
-        self.peer_window_max = window;
+        self.unpushed_limit = self.unpushed_limit - u64::from(self.peer_window_max / 2) + window / 2;
+        self.peer_window_max = window as u32;
     }
 
     /// [`update_window`](Sender::update_window) under [`is_silent`](Sender::is_silent): most segments repeat the window.
     #[inline(always)]
     pub fn renew_window(&mut self, ack: u64, window: u64, seq: Seq) {
-        let is_same = (ack, window) == (self.window_ack, self.last_window);
+        let is_same = (ack, window) == (self.window_ack, self.last_window.into());
         match is_same && seq.distance(self.window_seq) > 0 {
             true => self.window_seq = seq,
             false => self.update_window(ack, window, seq),
@@ -268,7 +268,7 @@ impl Sender {
     #[inline]
     fn is_window_news(&self, ack: u64, window: u64, seq: Seq) -> bool {
         let age = seq.distance(self.window_seq);
-        ack > self.window_ack || age > 0 || (age == 0 && (window > self.last_window || window == 0))
+        ack > self.window_ack || age > 0 || (age == 0 && (window > self.last_window.into() || window == 0))
     }
 
     #[inline(always)]

@@ -90,13 +90,15 @@ pub struct Sender {
     /// Data was left when nothing more could be sent.
     has_data_waiting: bool,
     pub last_rtt: Option<Dur>,
-    /// Right edge of the peer's window, and the largest window it ever offered.
+    /// Right edge of the peer's window.
     peer_edge: u64,
-    peer_window_max: u64,
-    /// SND.WND, SND.WL2 and SND.WL1: the last window, and the ACK and sequence number of the segment that advertised it.
-    last_window: u64,
+    /// SND.WL2, SND.WND and SND.WL1: the last window, and the ACK and sequence number of the segment that advertised it. No
+    /// window is larger than 2³⁰ (RFC 7323 §2.3).
     window_ack: u64,
+    last_window: u32,
     window_seq: Seq,
+    /// The largest window that the peer ever offered.
+    peer_window_max: u32,
 }
 
 pub use plain::Burst;
@@ -216,10 +218,9 @@ impl Sender {
 
     /// The window on a SYN or SYN-ACK, never scaled.
     pub fn on_initial_window(&mut self, window: u64, seq: Seq) {
-        (self.window_seq, self.window_ack) = (seq, self.core.una());
+        (self.window_seq, self.window_ack, self.last_window) = (seq, self.core.una(), window as u32);
         self.peer_edge = self.core.una().max(1) + window;
         self.note_largest_window(window);
-        self.last_window = window;
     }
 
     /// Bytes that the application has written.
@@ -246,7 +247,7 @@ impl Sender {
     #[inline]
     pub fn acceptable_acks(&self) -> RangeInclusive<u64> {
         let core = &self.core;
-        core.una().saturating_sub(self.peer_window_max).max(1)..=core.nxt().max(self.probed_end)
+        core.una().saturating_sub(self.peer_window_max.into()).max(1)..=core.nxt().max(self.probed_end)
     }
 
     /// Zero-window probes in a row.
@@ -273,7 +274,7 @@ impl Sender {
 
     /// SND.WND, the largest window that the peer ever offered, and SND.WL1.
     pub fn windows(&self) -> (u64, u64, Seq) {
-        (self.last_window, self.peer_window_max, self.window_seq)
+        (self.last_window.into(), self.peer_window_max.into(), self.window_seq)
     }
 
     /// Bytes from SND.UNA to the right edge of the peer's window.

@@ -154,7 +154,7 @@ impl Sender {
         if self.must_wait_for_room() {
             return true;
         }
-        if length >= core.mss() || (length < unsent && length * 2 >= self.peer_window_max.max(1)) {
+        if length >= core.mss() || (length < unsent && length * 2 >= u64::from(self.peer_window_max.max(1))) {
             return false;
         }
         let is_last = core.nxt() + length >= self.write_end;
@@ -180,7 +180,7 @@ impl Sender {
         let end = self.core.nxt() + length;
         let is_pushed = end >= self.write_end || end > self.unpushed_limit;
         if is_pushed {
-            self.unpushed_limit = end + self.peer_window_max / 2;
+            self.unpushed_limit = end + u64::from(self.peer_window_max / 2);
         }
         is_pushed
     }
