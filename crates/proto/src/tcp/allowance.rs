@@ -8,7 +8,7 @@ pub struct Allowance {
     /// The next retransmission leaves, for this reason.
     resend: Option<Reason>,
     /// How many new segments may leave, before any retransmission (F-RTO, RFC 5682 §2.1).
-    new_segments: u32,
+    new_segments: u8,
     /// A tail loss probe leaves now (RFC 8985 §7.3).
     is_probe_due: bool,
 }
@@ -34,7 +34,7 @@ impl Allowance {
         self.resend.take()
     }
 
-    pub fn ask_new(&mut self, segments: u32) {
+    pub fn ask_new(&mut self, segments: u8) {
         self.new_segments = segments;
     }
 

@@ -41,11 +41,10 @@ pub struct Expiry {
 pub struct Core {
     pub spurious: Spurious,
     pub answered: Answered,
-    initial_window: u64,
     /// The highest position sent when the last episode of loss began (RFC 6582 §3.2 "recover").
     recover: u64,
-    pub allowance: Allowance,
     pub duplicates: Duplicates,
+    pub allowance: Allowance,
     rules: WindowRules,
     has_sack: bool,
     phase: Phase,
@@ -58,7 +57,9 @@ pub struct Core {
     pub reduction: Reduction,
     pub board: Scoreboard,
     /// Sender maximum segment size: payload bytes of a full segment.
-    mss: u64,
+    mss: u32,
+    /// The initial window in segments.
+    initial_segments: u32,
     /// SND.NXT. Never moves back: what is to be resent is marked on the scoreboard.
     nxt: u64,
     pub stats: Counters,
@@ -74,8 +75,8 @@ impl Core {
             rtt: RttEstimator::new(&rules.rto),
             sampler: RateSampler::default(),
             stats: Counters::default(),
-            mss,
-            initial_window: mss * u64::from(config.initial_window),
+            mss: mss as u32,
+            initial_segments: config.initial_window,
             rules: config.windows,
             phase: Phase::Open,
             recover: 0,
@@ -95,8 +96,7 @@ impl Core {
     /// The handshake is over: what was negotiated replaces what was assumed for the SYN.
     pub fn establish(&mut self, rules: &Rules, mss: u64, has_sack: bool) {
         self.cc = rules.before_data(mss);
-        self.mss = mss;
-        self.initial_window = mss * u64::from(rules.config.initial_window);
+        self.mss = mss as u32;
         self.set_sack(&rules.config, has_sack);
     }
 
@@ -140,7 +140,7 @@ impl Core {
     /// Sender maximum segment size.
     #[inline(always)]
     pub fn mss(&self) -> u64 {
-        self.mss
+        self.mss.into()
     }
 
     #[inline(always)]
@@ -268,7 +268,7 @@ impl Core {
         let prior_cwnd = self.cc.cwnd();
         self.congestion(now, cause, Expiry::default());
         if !self.cc.governs_recovery() {
-            self.reduction.begin(prior_cwnd, self.cc.cwnd(), self.mss);
+            self.reduction.begin(prior_cwnd, self.cc.cwnd(), self.mss());
         }
     }
 
@@ -456,7 +456,7 @@ impl Core {
                 self.flight_size().saturating_sub(self.inflation.limited_sent())
             }
             WindowRules::Ns2 => self.cc.cwnd(),
-            WindowRules::Ns2Whole => self.cc.cwnd() / (2 * self.mss) * (2 * self.mss),
+            WindowRules::Ns2Whole => self.cc.cwnd() / (2 * self.mss()) * (2 * self.mss()),
         }
     }
 
@@ -482,7 +482,10 @@ impl Core {
         match self.rules {
             WindowRules::Linux => (self.cc.cwnd().max(saved.cwnd), self.cc.ssthresh().max(saved.ssthresh)),
             // RFC 4015 §3.2 step 5. SACKed data is not in flight any more.
-            _ => (self.board.in_flight() + acked.min(self.initial_window), saved.pipe_prev),
+            _ => {
+                let initial_window = self.mss() * u64::from(self.initial_segments);
+                (self.board.in_flight() + acked.min(initial_window), saved.pipe_prev)
+            }
         }
     }
 

@@ -116,7 +116,8 @@ pub fn emulates_sack(config: &TcpConfig, has_sack: bool) -> bool {
 pub enum Policy {
     /// Boxed, because it is far larger than the others.
     Rack(Box<rack::Rack>),
-    ErrorControl(error_control::ErrorControl),
+    /// Boxed, since few connections have no congestion control.
+    ErrorControl(Box<error_control::ErrorControl>),
     Tahoe(tahoe::Tahoe),
     Reno(reno::Reno),
     RenoNs2(reno_ns2::RenoNs2),
@@ -238,9 +239,7 @@ pub fn build(config: &TcpConfig, has_sack: bool) -> Policy {
     match config.recovery {
         Recovery::RackTlp if has_sack => Policy::Rack(Box::new(rack::Rack::new(config))),
         // Without a window to reduce, only finding losses is left to do.
-        _ if config.congestion_control == unlimited::SPEC.name => {
-            Policy::ErrorControl(error_control::ErrorControl::default())
-        }
+        _ if config.congestion_control == unlimited::SPEC.name => Policy::ErrorControl(Box::default()),
         Recovery::Tahoe => Policy::Tahoe(tahoe::Tahoe),
         Recovery::Reno => Policy::Reno(reno::Reno),
         Recovery::RenoNs2 => Policy::RenoNs2(reno_ns2::RenoNs2::default()),
