@@ -40,12 +40,16 @@ impl Run {
     }
 }
 
-/// What the last ACK with SACK blocks reported.
+/// What ACKs with SACK blocks have reported.
 #[derive(Debug, Default)]
 struct Seen {
-    /// Segments that these cover are marked already.
+    /// One more than the number of the segment that was SACKed last: the next block most likely continues there.
+    next: u64,
+    /// End of the highest SACKed segment.
+    high: u64,
+    /// The last ACK's blocks. Segments that these cover are marked already.
     blocks: [(u64, u64); 4],
-    /// The blocks as the ACK had them, if all of them are in `blocks`, and the position that the ACK acknowledged.
+    /// The blocks as that ACK had them, if all of them are in `blocks`, and the position that the ACK acknowledged.
     told: SackBlocks,
     at: u64,
 }
@@ -61,30 +65,27 @@ pub struct TakenOff {
     pub newest_at: Time,
 }
 
-/// The outstanding segments in sequence order, with totals that are always current. Fields that only losses need come first.
+/// The outstanding segments in sequence order, with totals that are always current. These are less than 2³¹ bytes, as no window is
+/// larger than 2³⁰ (RFC 7323 §2.3). Fields that only losses need come first.
 #[derive(Debug, Default)]
 #[repr(C)]
 pub struct Scoreboard {
-    /// One entry per segment if the controller reads rate samples; otherwise empty.
-    stamps: Ring<Stamps>,
-    /// What the last ACK with SACK blocks reported, if there was one.
+    /// One entry per segment, if the controller reads rate samples.
+    stamps: Option<Box<Ring<Stamps>>>,
+    /// What ACKs with SACK blocks have reported, if there were any.
     seen: Option<Box<Seen>>,
     /// No segment with a lower number is marked lost.
     next_lost: u64,
-    /// One more than the number of the segment that was SACKed last: the next block most likely continues there.
-    next_sacked: u64,
-    /// End of the highest SACKed segment.
-    high_sacked: u64,
-    sacked: u64,
-    lost: u64,
+    sacked: u32,
+    lost: u32,
     sacked_segments: u32,
     /// Outstanding segments that were sent more than once.
     resent_segments: u32,
     /// Segments that duplicate ACKs announce have left the pipe: Linux's stand-in for SACK.
     pub emulates_sack: bool,
     /// Bytes, in full segments, that duplicate ACKs have announced and no cumulative ACK has covered since.
-    announced: u64,
-    in_flight: u64,
+    announced: u32,
+    in_flight: u32,
     /// Segments ever taken off, which is the number of the first outstanding one.
     taken_off: u64,
     segments: Segments,
@@ -117,7 +118,7 @@ impl Scoreboard {
     #[inline(always)]
     pub fn push(&mut self, sent: Sent) {
         debug_assert_eq!(self.last().map_or(self.una, |last| last.end), sent.start);
-        self.in_flight += sent.bytes();
+        self.in_flight += sent.bytes() as u32;
         self.ends.push(sent.end, sent.bytes(), self.len());
         self.segments.push(Kept::new(&sent));
     }
@@ -128,21 +129,22 @@ impl Scoreboard {
     }
 
     pub fn push_stamps(&mut self, stamps: Stamps) {
-        self.stamps.push_back(stamps);
+        self.stamps.iter_mut().for_each(|ring| ring.push_back(stamps));
     }
 
     /// Keeps stamps from now on. Segments that are outstanding were sent before anything was delivered.
     pub fn keep_stamps(&mut self) {
-        self.stamps = Ring::default();
+        let mut stamps = Box::<Ring<_>>::default();
         let segments = (0..self.len()).filter_map(|index| self.segments.get(index));
-        segments.for_each(|sent| self.stamps.push_back(Stamps::new(sent.sent_at())));
+        segments.for_each(|sent| stamps.push_back(Stamps::new(sent.sent_at())));
+        self.stamps = Some(stamps);
     }
 
     /// Gives memory back if much more was outstanding before.
     pub fn shrink(&mut self) {
         self.segments.shrink();
         self.ends.shrink();
-        self.stamps.shrink();
+        self.stamps.iter_mut().for_each(|stamps| stamps.shrink());
     }
 
     #[inline]
@@ -150,9 +152,7 @@ impl Scoreboard {
         self.segments.drop_first(count);
         self.ends.drop_first(count);
         self.taken_off += count as u64;
-        if !self.stamps.is_empty() {
-            self.stamps.drop_first(count);
-        }
+        self.stamps.iter_mut().for_each(|stamps| stamps.drop_first(count));
     }
 
     /// The run that begins with the segment at `index` and ends at `limit` at most.
@@ -192,7 +192,7 @@ impl Scoreboard {
     #[inline]
     pub fn acknowledge(&mut self, ack: u64, mut each: impl FnMut(&Run, Option<&Stamps>)) {
         while let Some(run) = self.run(0, ack) {
-            each(&run, self.stamps.get(run.count - 1));
+            each(&run, self.stamps(run.count - 1));
             self.drop_first(run.count);
             self.una = run.end;
             self.discount(run.fate, run.bytes());
@@ -220,12 +220,14 @@ impl Scoreboard {
         };
         let (oldest_at, newest_at) = self.segments.take_first(count);
         let taken_off = TakenOff { start: self.una, end, oldest_at, newest_at };
-        self.in_flight -= ack - self.una;
+        self.in_flight -= (ack - self.una) as u32;
         self.una = ack;
         self.taken_off += count as u64;
-        if let Some(stamps) = self.stamps.get(count - 1) {
-            tell(&taken_off, stamps);
-            self.stamps.drop_first(count);
+        if let Some(stamps) = &mut self.stamps {
+            if let Some(last) = stamps.get(count - 1) {
+                tell(&taken_off, last);
+            }
+            stamps.drop_first(count);
         }
         Some(taken_off)
     }
@@ -241,6 +243,7 @@ impl Scoreboard {
 
     #[inline]
     fn discount(&mut self, fate: Fate, bytes: u64) {
+        let bytes = bytes as u32;
         match fate {
             Fate::InFlight => self.in_flight -= bytes,
             Fate::Lost => self.lost -= bytes,
@@ -307,7 +310,7 @@ impl Scoreboard {
         let mut index = self.index_above(from);
         // A segment that begins before the block has not arrived entirely.
         index += usize::from(self.get(index).is_some_and(|sent| sent.start < left));
-        let mut end = left;
+        let (mut end, mut high) = (left, 0);
         while end < right
             && let Some(run) = self.run(index, right)
         {
@@ -316,21 +319,23 @@ impl Scoreboard {
             if run.fate == Fate::Sacked {
                 continue;
             }
-            each(&run, self.stamps.get(index - 1));
+            each(&run, self.stamps(index - 1));
             for place in places {
                 self.segments.set_fate(place, Fate::Sacked);
             }
             self.discount(run.fate, run.bytes());
-            self.sacked += run.bytes();
+            self.sacked += run.bytes() as u32;
             self.sacked_segments += run.count as u32;
-            self.high_sacked = self.high_sacked.max(run.end);
+            high = run.end;
         }
-        self.next_sacked = self.number(index);
+        let next = self.number(index);
+        let seen = self.seen.get_or_insert_default();
+        (seen.next, seen.high) = (next, seen.high.max(high));
     }
 
     /// Index of the first segment that ends beyond `position`.
     fn index_above(&self, position: u64) -> usize {
-        let next = self.index_of(self.next_sacked);
+        let next = self.index_of(self.seen.as_ref().map_or(0, |seen| seen.next));
         let covers = |sent: Sent| sent.start <= position && position < sent.end;
         let is_there = |index: &usize| self.get(*index).is_some_and(covers);
         (next..next + NEAR).find(is_there).unwrap_or_else(|| self.count_below(position))
@@ -339,17 +344,17 @@ impl Scoreboard {
     /// A duplicate ACK without SACK announces that a segment of `mss` bytes has arrived, but never the hole itself. Returns
     /// the newly announced bytes.
     pub fn announce(&mut self, mss: u64) -> u64 {
-        let holes = self.lost.div_ceil(mss).max(1);
-        let limit = (self.len() as u64).saturating_sub(holes) * mss;
-        let news = mss.min(limit.saturating_sub(self.announced));
-        self.announced += news;
+        let holes = self.lost().div_ceil(mss).max(1);
+        let limit = ((self.len() as u64).saturating_sub(holes) * mss).min(u32::MAX.into());
+        let news = mss.min(limit.saturating_sub(self.announced()));
+        self.announced += news as u32;
         news
     }
 
     /// A cumulative ACK covers `acked` bytes, among them a hole of one segment. Returns how many of them had been announced.
     pub fn tell_announced(&mut self, acked: u64, mss: u64) -> u64 {
-        let known = self.announced.min((acked.div_ceil(mss).max(1) - 1) * mss);
-        self.announced -= known;
+        let known = self.announced().min((acked.div_ceil(mss).max(1) - 1) * mss);
+        self.announced -= known as u32;
         known
     }
 
@@ -358,7 +363,7 @@ impl Scoreboard {
     }
 
     pub fn announced(&self) -> u64 {
-        self.announced
+        self.announced.into()
     }
 
     /// The number of the segment at `index`. Segments are numbered in the order in which they were first sent.
@@ -391,6 +396,11 @@ impl Scoreboard {
     /// How many segments end at `position` or before.
     fn count_below(&self, position: u64) -> usize {
         self.ends.count_below(position, self.len())
+    }
+
+    #[inline(always)]
+    fn stamps(&self, index: usize) -> Option<&Stamps> {
+        self.stamps.as_ref()?.get(index)
     }
 
     /// The position at which the segment at `index` begins.
@@ -432,8 +442,8 @@ impl Scoreboard {
         self.segments.set_fate(index, Fate::Lost);
         let number = self.number(index);
         self.next_lost = if self.lost == 0 { number } else { self.next_lost.min(number) };
-        self.in_flight -= sent.bytes();
-        self.lost += sent.bytes();
+        self.in_flight -= sent.bytes() as u32;
+        self.lost += sent.bytes() as u32;
         sent.bytes()
     }
 
@@ -476,9 +486,9 @@ impl Scoreboard {
         self.resent_segments += u32::from(!sent.is_resent);
         let (fate, bytes) = (sent.fate, sent.bytes());
         self.discount(fate, bytes);
-        self.in_flight += bytes;
-        if let (Some(place), Some(stamps)) = (self.stamps.get_mut(index), stamps) {
-            *place = stamps;
+        self.in_flight += bytes as u32;
+        if let (Some(ring), Some(stamps)) = (&mut self.stamps, stamps) {
+            ring.get_mut(index).into_iter().for_each(|place| *place = stamps);
         }
     }
 
@@ -486,25 +496,25 @@ impl Scoreboard {
     #[inline]
     pub fn in_flight(&self) -> u64 {
         match self.announced {
-            0 => self.in_flight,
+            0 => self.in_flight.into(),
             _ => self.in_flight_before(0),
         }
     }
 
     /// Bytes in flight before the last `bytes` were sent.
     pub fn in_flight_before(&self, bytes: u64) -> u64 {
-        let announced = if self.emulates_sack { self.announced } else { 0 };
-        (self.in_flight - bytes).saturating_sub(announced)
+        let announced = if self.emulates_sack { self.announced() } else { 0 };
+        (u64::from(self.in_flight) - bytes).saturating_sub(announced)
     }
 
     #[inline]
     pub fn lost(&self) -> u64 {
-        self.lost
+        self.lost.into()
     }
 
     #[inline]
     pub fn sacked(&self) -> u64 {
-        self.sacked
+        self.sacked.into()
     }
 
     pub fn sacked_segments(&self) -> u32 {
@@ -512,7 +522,7 @@ impl Scoreboard {
     }
 
     pub fn high_sacked(&self) -> u64 {
-        self.high_sacked
+        self.seen.as_ref().map_or(0, |seen| seen.high)
     }
 
     /// Returns whether every outstanding segment was sent once and is in flight, and duplicate ACKs have announced nothing.
@@ -535,7 +545,7 @@ impl Scoreboard {
         let sum = |fate| segments().filter(|sent| sent.fate == fate).map(|sent| sent.bytes()).sum::<u64>();
         assert_eq!(
             (sum(Fate::InFlight), sum(Fate::Lost), sum(Fate::Sacked)),
-            (self.in_flight, self.lost, self.sacked)
+            (self.in_flight.into(), self.lost(), self.sacked())
         );
         let sacked = segments().filter(|sent| sent.fate == Fate::Sacked).count();
         assert_eq!(sacked as u32, self.sacked_segments);
@@ -559,6 +569,9 @@ mod tests {
     use proptest::prelude::*;
 
     fn push(board: &mut Scoreboard, start: u64, end: u64) {
+        if board.stamps.is_none() {
+            board.keep_stamps();
+        }
         board.push(Sent::new(Time::ZERO, start, end, false));
         board.push_stamps(Stamps::new(Time(start)));
     }
