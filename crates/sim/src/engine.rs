@@ -1,6 +1,6 @@
 //! The engine: what happens at each event. See [`crate::run()`] for the loop around it.
 
-use crate::ahead::{Entry, What, pass_station};
+use crate::ahead::{Arrival, Brief, Entry, What, pass_station};
 use crate::circuit::{Circuit, ENTRY, EXIT};
 use crate::ends::Ends;
 use crate::flow::{Flow, RECEIVER, SENDER, Totals};
@@ -167,20 +167,52 @@ impl Engine {
 
     #[inline(always)]
     fn on_arrival(&mut self) {
-        if let Some(entry) = self.stage.network.ahead.pop_returning() {
-            return self.pass_station(&entry);
-        }
-        let Some(arrival) = self.stage.network.ahead.pop_arrival() else { return };
-        let header = arrival.header();
+        let Some(arrival) = self.stage.network.ahead.pop_arrival_before_others() else {
+            return self.on_other_arrival();
+        };
         if self.ends.are_many() {
             self.look_ahead_in_arrivals();
         }
         match arrival.what() {
-            What::Plain(endpoint) => self.deliver_ack(endpoint, &header, &SackBlocks::NONE),
-            What::Sacked(endpoint) => self.deliver_sacked(endpoint, &header),
-            What::HeaderAck(circuit) => self.deliver_header_ack(circuit, &header),
+            What::Plain(endpoint) => self.deliver_ack(endpoint, &arrival.header(), &SackBlocks::NONE),
+            _ => self.deliver_arrival(arrival),
+        }
+    }
+
+    /// Handles the next arrival, whatever it is.
+    #[inline(never)]
+    fn on_other_arrival(&mut self) {
+        if let Some(entry) = self.stage.network.ahead.pop_returning() {
+            self.pass_station(&entry);
+        } else if let Some(brief) = self.stage.network.ahead.pop_brief() {
+            self.deliver_brief(brief);
+        } else if let Some(arrival) = self.stage.network.ahead.pop_arrival() {
+            self.deliver_arrival(arrival);
+        }
+    }
+
+    // By value, so that the caller can keep the ACKs that it handles itself in registers.
+    #[inline(never)]
+    fn deliver_arrival(&mut self, arrival: Arrival) {
+        match arrival.what() {
+            What::Plain(endpoint) => self.deliver_rarer_ack(endpoint, &arrival.header(), &SackBlocks::NONE),
+            What::Sacked(endpoint) => {
+                let blocks = self.stage.network.ahead.pop_blocks();
+                self.deliver_rarer_ack(endpoint, &arrival.header(), &blocks);
+            }
+            What::HeaderAck(circuit) => self.deliver_header_ack(circuit, &arrival.header()),
             What::Packet(id) => self.deliver(id),
         }
+    }
+
+    fn deliver_brief(&mut self, brief: Brief) {
+        let briefs = &self.stage.network.ahead.briefs;
+        if self.ends.are_many() {
+            self.look_ahead_to_ends(|skipped| briefs.endpoint(skipped));
+        }
+        let sender = &self.ends.transfers.get(brief.endpoint() >> 1).ends[SENDER];
+        let ack = briefs.header(brief, sender.rcv_nxt(), sender.snd_una());
+        self.deliver_rarer_ack(brief.endpoint(), &ack, &SackBlocks::NONE);
     }
 
     /// Delivers an ACK that is not in the slab to the sender.
@@ -193,13 +225,12 @@ impl Engine {
         }
     }
 
+    /// As [`deliver_ack`](Engine::deliver_ack), for callers that are not the hottest.
     #[inline(never)]
-    fn deliver_sacked(&mut self, endpoint: u32, ack: &Header) {
-        let blocks = self.stage.network.ahead.pop_blocks();
-        self.deliver_ack(endpoint, ack, &blocks);
+    fn deliver_rarer_ack(&mut self, endpoint: u32, ack: &Header, sack: &SackBlocks) {
+        self.deliver_ack(endpoint, ack, sack);
     }
 
-    #[inline(never)]
     fn deliver_header_ack(&mut self, circuit: u32, ack: &Header) {
         let Engine { ends, circuits, stage, .. } = self;
         circuits[circuit as usize].handle_arrival(stage, ends, ack);
@@ -359,8 +390,16 @@ impl Engine {
     #[inline]
     fn look_ahead_in_arrivals(&self) {
         let arrivals = &self.stage.network.ahead.arrivals;
-        let endpoint = |skipped| arrivals.get(skipped).and_then(|arrival| arrival.what().endpoint());
         arrivals.get(16).into_iter().for_each(prefetch);
+        self.look_ahead_to_ends(|skipped| {
+            arrivals.get(skipped).and_then(|arrival| arrival.what().endpoint())
+        });
+    }
+
+    /// Prefetches what the next ACKs will need. `endpoint` is the sending end that the ACK behind this number of others
+    /// reaches.
+    #[inline]
+    fn look_ahead_to_ends(&self, endpoint: impl Fn(usize) -> Option<u32>) {
         if let Some(endpoint) = endpoint(12) {
             self.ends.prefetch_ends(endpoint >> 1, &[SENDER, RECEIVER]);
         }

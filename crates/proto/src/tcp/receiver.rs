@@ -173,10 +173,16 @@ impl Receiver {
         self.fin != UNKNOWN
     }
 
+    /// RCV.NXT
+    #[inline(always)]
+    pub fn rcv_nxt(&self) -> Seq {
+        self.irs.at(self.reassembly.next())
+    }
+
     /// Returns whether the segment begins at RCV.NXT and passes PAWS.
     #[inline(always)]
     pub fn is_next(&self, now: Time, segment: &Header) -> bool {
-        segment.seq == self.irs.at(self.reassembly.next()) && !self.is_old_timestamp(now, segment)
+        segment.seq == self.rcv_nxt() && !self.is_old_timestamp(now, segment)
     }
 
     /// [`handle`](Receiver::handle) for text without FIN while the stream's end is unknown. `None`: the segment is not

@@ -11,19 +11,21 @@
 //! reaches their times.
 
 mod arrival;
+mod brief;
 mod connected;
 mod station;
 
 pub use arrival::{Arrival, What};
+pub use brief::{Brief, Briefs};
 pub use connected::{Connected, Text, plain_bytes};
 pub use station::pass_station;
 
 use airtcp_proto::middlebox::Direction;
 use airtcp_proto::ring::Ring;
-use airtcp_wire::{Header, SackBlocks, Time};
+use airtcp_proto::tcp::Connection;
+use airtcp_wire::{Header, SackBlocks, Seq, Time};
 
 /// What is on its way to the end that is ahead, and back. Each queue is in order of time.
-#[derive(Default)]
 pub struct Ahead {
     /// The direction that leads to the end; `None` where nothing is ahead.
     pub direction: Option<Direction>,
@@ -37,10 +39,31 @@ pub struct Ahead {
     pub sent: Ring<Entry>,
     /// What comes back to the other end.
     pub arrivals: Ring<Arrival>,
+    /// What comes back there, too, and goes first at the same time; nothing where stations are ahead.
+    pub briefs: Briefs,
+    /// When the first of `returning` or `briefs` comes. One of the two is always empty.
+    beside_arrivals: Time,
     /// The SACK blocks of the arrivals that are [`What::Sacked`].
     blocks: Ring<SackBlocks>,
     /// How many events the end has saved.
     pub events: u64,
+}
+
+impl Default for Ahead {
+    fn default() -> Ahead {
+        Ahead {
+            direction: None,
+            station: None,
+            entering: Ring::default(),
+            returning: Ring::default(),
+            sent: Ring::default(),
+            arrivals: Ring::default(),
+            briefs: Briefs::default(),
+            beside_arrivals: Time::NEVER,
+            blocks: Ring::default(),
+            events: 0,
+        }
+    }
 }
 
 /// What reaches the end that is ahead, or a station, and when.
@@ -66,7 +89,7 @@ impl Ahead {
         match (self.direction == Some(direction), self.passes_station(node, direction)) {
             (true, false) => self.sent.push_back(entry),
             (true, true) => self.entering.push_back(entry),
-            (false, true) => self.returning.push_back(entry),
+            (false, true) => self.push_returning(entry),
             (false, false) => self.arrivals.push_back(Arrival::new(at, what, Header::default())),
         }
     }
@@ -105,9 +128,44 @@ impl Ahead {
     pub fn answer(&mut self, at: Time, what: What, ack: Header) {
         match self.station {
             _ if at.is_never() => {}
-            Some(_) => self.returning.push_back(Entry { at, what, header: ack, offset: 0 }),
+            Some(_) => self.push_returning(Entry { at, what, header: ack, offset: 0 }),
             None => self.arrivals.push_back(Arrival::new(at, what, ack)),
         }
+    }
+
+    /// As [`answer`](Ahead::answer), for a plain ACK to this sending end.
+    #[inline(always)]
+    fn answer_plain(&mut self, at: Time, endpoint: u32, ack: Header, sender: &Connection) {
+        match self.station {
+            _ if at.is_never() => {}
+            Some(_) => self.push_returning(Entry { at, what: What::Plain(endpoint), header: ack, offset: 0 }),
+            None => {
+                debug_assert!(ack.seq == sender.rcv_nxt());
+                let is_brief = ack.timestamps().is_none()
+                    && self.push_brief(at, endpoint, ack.ack, ack.form(), sender.snd_una());
+                if !is_brief {
+                    self.arrivals.push_back(Arrival::new(at, What::Plain(endpoint), ack));
+                }
+            }
+        }
+    }
+
+    /// As [`Briefs::push`].
+    // Cold, and by value, so that the header can stay in registers where there are timestamps.
+    #[cold]
+    fn push_brief(&mut self, at: Time, endpoint: u32, ack: Seq, form: u32, una: Seq) -> bool {
+        let comes_later = self.arrivals.back().is_none_or(|last| last.at < at);
+        let is_brief = comes_later && self.briefs.push(at, endpoint, ack, form, una);
+        if is_brief {
+            self.beside_arrivals = self.beside_arrivals.min(at);
+        }
+        is_brief
+    }
+
+    #[inline]
+    fn push_returning(&mut self, entry: Entry) {
+        self.beside_arrivals = self.beside_arrivals.min(entry.at);
+        self.returning.push_back(entry);
     }
 
     /// Takes an ACK with these SACK blocks, which passes no station.
@@ -128,7 +186,7 @@ impl Ahead {
     /// When the next answer reaches the other end or a station.
     #[inline(always)]
     pub fn next(&self) -> Time {
-        self.next_arrival().min(self.next_returning())
+        self.next_arrival().min(self.beside_arrivals)
     }
 
     #[inline(always)]
@@ -136,28 +194,46 @@ impl Ahead {
         self.arrivals.front().map_or(Time::NEVER, |arrival| arrival.at)
     }
 
-    #[inline(always)]
-    fn next_returning(&self) -> Time {
-        self.returning.front().map_or(Time::NEVER, |entry| entry.at)
-    }
-
     /// Takes the next answer if it is one that reaches a station.
-    #[inline(always)]
     pub fn pop_returning(&mut self) -> Option<Entry> {
-        let is_next = !self.returning.is_empty() && self.next_returning() < self.next_arrival();
-        if is_next { pop(&mut self.returning) } else { None }
+        let is_next = self.beside_arrivals < self.next_arrival();
+        if is_next { self.take_returning() } else { None }
     }
 
     /// Takes the next answer that reaches a station before what is sent and reaches it at that time.
     #[inline]
     pub fn pop_returning_before(&mut self, at: Time) -> Option<Entry> {
-        let first = self.next_returning();
+        let first = self.beside_arrivals;
         // At the same time, the link with the lower number goes first.
         let is_next = first < at || (first == at && self.direction == Some(Direction::Reverse));
-        if is_next { pop(&mut self.returning) } else { None }
+        if is_next { self.take_returning() } else { None }
     }
 
+    #[inline]
+    fn take_returning(&mut self) -> Option<Entry> {
+        let entry = pop(&mut self.returning)?;
+        self.beside_arrivals = self.returning.front().map_or(Time::NEVER, |entry| entry.at);
+        Some(entry)
+    }
+
+    /// Takes the next answer if it is one of the [`Briefs`].
+    pub fn pop_brief(&mut self) -> Option<Brief> {
+        if self.briefs.next() > self.next_arrival() {
+            return None;
+        }
+        let brief = self.briefs.pop()?;
+        self.beside_arrivals = self.briefs.next();
+        Some(brief)
+    }
+
+    /// Takes the first of `arrivals` if it is the next answer, and no other comes at the same time.
     #[inline(always)]
+    pub fn pop_arrival_before_others(&mut self) -> Option<Arrival> {
+        let first = *self.arrivals.front().filter(|first| first.at < self.beside_arrivals)?;
+        self.arrivals.drop_front();
+        Some(first)
+    }
+
     pub fn pop_arrival(&mut self) -> Option<Arrival> {
         pop(&mut self.arrivals)
     }
