@@ -403,7 +403,7 @@ impl Ends {
     /// Schedules a source for when it acts next.
     pub fn schedule_source(&self, stage: &mut Stage, index: usize) {
         if let Some(source) = &self.flows[index].source {
-            stage.schedule.set(Timer::Source(index), source.poll_timeout());
+            stage.schedule.set_source(index, source.poll_timeout());
         }
     }
 

@@ -42,7 +42,7 @@ impl Engine {
         let mut engine = Engine {
             stage: Stage {
                 network,
-                schedule: Schedule::new(flows.len(), stations.len(), circuits.len()),
+                schedule: Schedule::new(stations.len(), circuits.len()),
                 end: Time::ZERO,
             },
             ends: Ends { flows, transfers: Transfers::new(circuits.last().map_or(0, Circuit::next_number)) },

@@ -8,8 +8,11 @@ use airtcp_wire::Time;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// The owner of a timer; below 2²⁴.
+/// The owner of a timer; below [`LONE`], or from there on for owners who set their timer only when it has expired.
 pub type TimerId = u32;
+
+/// The first of the owners who [set one deadline at a time](Timers::set_next).
+pub const LONE: TimerId = 1 << 24;
 
 /// The two earliest entries of an owner. The second lets a paced sender keep the entry of its retransmission timer
 /// while those of its pacer come and go.
@@ -43,7 +46,7 @@ impl Default for Timers {
 /// Deadline, number of the push and owner, from the highest bits down, so that one comparison does.
 type Entry = u128;
 
-const ID_BITS: u32 = 24;
+const ID_BITS: u32 = 25;
 
 impl Timers {
     /// Sets the owner's timer to `deadline`.
@@ -66,19 +69,38 @@ impl Timers {
         }
     }
 
+    /// Sets the timer of a [lone](LONE) owner, which has expired or was never set.
+    pub fn set_next(&mut self, id: TimerId, deadline: Time) {
+        debug_assert!(id >= LONE);
+        if !deadline.is_never() {
+            self.insert_new(id, deadline);
+        }
+    }
+
+    #[inline(never)]
     fn push(&mut self, id: TimerId, deadline: Time) {
+        debug_assert!(id < LONE);
+        if deadline.is_never() {
+            return;
+        }
         if self.pushed.len() <= id as usize {
             self.pushed.resize(id as usize + 1, NONE);
         }
         let pushed = &mut self.pushed[id as usize];
         if deadline < pushed.first {
             *pushed = Pushed { first: deadline, second: pushed.first };
-            let key = self.pushes << ID_BITS | u64::from(id);
-            self.pushes += 1;
-            self.insert(u128::from(deadline.0) << 64 | u128::from(key));
+            self.insert_new(id, deadline);
         }
     }
 
+    #[inline(always)]
+    fn insert_new(&mut self, id: TimerId, deadline: Time) {
+        let key = self.pushes << ID_BITS | u64::from(id);
+        self.pushes += 1;
+        self.insert(u128::from(deadline.0) << 64 | u128::from(key));
+    }
+
+    #[inline(always)]
     fn insert(&mut self, entry: Entry) {
         let earliest = match self.first {
             None => self.exchange(entry),
@@ -123,6 +145,9 @@ impl Timers {
         let entry = self.first.take().or_else(|| self.others.pop().map(|Reverse(entry)| entry))?;
         self.next = self.second().map_or(Time::NEVER, deadline);
         let id = owner(entry);
+        if id >= LONE {
+            return Some(id);
+        }
         let pushed = &mut self.pushed[id as usize];
         if pushed.first != deadline(entry) {
             return None;
@@ -179,6 +204,17 @@ mod tests {
         let mut timers = Timers::default();
         (100..200).for_each(|at| timers.set(0, Time(at)));
         assert_eq!(entries(&timers), 1);
+    }
+
+    #[test]
+    fn an_owner_without_a_deadline_takes_no_room() {
+        let mut timers = Timers::default();
+        timers.set(7, Time::NEVER);
+        timers.set_next(LONE + 7, Time::NEVER);
+        timers.set_next(LONE + 7, Time(3));
+        timers.set(4, Time(5));
+        assert_eq!(timers.pushed.len(), 5);
+        assert_eq!([(); 3].map(|()| timers.pop()), [Some(LONE + 7), Some(4), None]);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The timers of a run.
 
-use crate::schedule::{TimerId, Timers};
+use crate::schedule::{LONE, TimerId, Timers};
 use airtcp_wire::Time;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -35,9 +35,9 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// A schedule for a run with these numbers of flows, stations and circuits.
-    pub fn new(flows: usize, stations: usize, circuits: usize) -> Schedule {
-        let numbering = Numbering::new(flows, stations, circuits);
+    /// A schedule for a run with these numbers of stations and circuits.
+    pub fn new(stations: usize, circuits: usize) -> Schedule {
+        let numbering = Numbering::new(stations, circuits);
         Schedule { numbering, timers: Default::default(), clock: Clock::Run }
     }
 
@@ -52,29 +52,37 @@ impl Schedule {
         self.clock
     }
 
-    /// As [`Timers::set`].
-    #[inline(always)]
-    pub fn set(&mut self, timer: Timer, deadline: Time) {
-        self.timers[self.clock as usize].set(self.numbering.number(timer), deadline);
+    /// Sets the timer of a flow's source, which has expired or was never set.
+    pub fn set_source(&mut self, flow: usize, deadline: Time) {
+        let number = self.numbering.number(self.clock, Timer::Source(flow));
+        self.timers[self.clock as usize].set_next(number, deadline);
     }
 
-    /// As [`Timers::set_lazily`].
+    /// As [`Timers::set`], for all but sources.
+    #[inline(always)]
+    pub fn set(&mut self, timer: Timer, deadline: Time) {
+        self.set_by(self.clock, timer, deadline);
+    }
+
+    /// As [`Timers::set_lazily`], by the run's clock, for a sender.
     #[inline(always)]
     pub fn set_lazily(&mut self, timer: Timer, earliest: Time, deadline: impl FnOnce() -> Time) {
-        self.timers[self.clock as usize].set_lazily(self.numbering.number(timer), earliest, deadline);
+        debug_assert!(self.clock == Clock::Run);
+        let number = self.numbering.number(Clock::Run, timer);
+        self.timers[Clock::Run as usize].set_lazily(number, earliest, deadline);
     }
 
     /// As [`set`](Schedule::set), by this clock.
     #[inline(always)]
     pub fn set_by(&mut self, clock: Clock, timer: Timer, deadline: Time) {
-        self.timers[clock as usize].set(self.numbering.number(timer), deadline);
+        self.timers[clock as usize].set(self.numbering.number(clock, timer), deadline);
     }
 
     /// As [`Timers::pass`], by the run's clock, if nothing is due by the other clock before.
     #[inline]
     pub fn pass(&mut self, timer: Timer, deadline: Time) -> bool {
         self.next_by(Clock::Ahead) >= deadline
-            && self.timers[Clock::Run as usize].pass(self.numbering.number(timer), deadline)
+            && self.timers[Clock::Run as usize].pass(self.numbering.number(Clock::Run, timer), deadline)
     }
 
     /// As [`Timers::next`], by either clock. Also returns by which.
@@ -93,13 +101,14 @@ impl Schedule {
     /// As [`Timers::peek`], by the run's clock.
     #[inline]
     pub fn peek(&self) -> Option<Timer> {
-        self.timers[Clock::Run as usize].peek().map(|number| self.numbering.timer(number))
+        self.timers[Clock::Run as usize].peek().map(|number| self.numbering.timer(Clock::Run, number))
     }
 
     /// If this is the next timer of the end that is ahead, and it comes up before it is `wanted`, sets it to when it
     /// is. Returns whether it has.
     pub fn put_off(&mut self, timer: Timer, wanted: impl FnOnce() -> Time) -> bool {
-        let (timers, number) = (&mut self.timers[Clock::Ahead as usize], self.numbering.number(timer));
+        let number = self.numbering.number(Clock::Ahead, timer);
+        let timers = &mut self.timers[Clock::Ahead as usize];
         if timers.peek() != Some(number) {
             return false;
         }
@@ -114,48 +123,51 @@ impl Schedule {
     /// As [`Timers::pop`], by the clock of the current event.
     #[inline]
     pub fn pop(&mut self) -> Option<Timer> {
-        self.timers[self.clock as usize].pop().map(|number| self.numbering.timer(number))
+        let number = self.timers[self.clock as usize].pop()?;
+        Some(self.numbering.timer(self.clock, number))
     }
 }
 
-/// Numbers the timers of a run: first those of the scenario's parts, then those of connections, which come and go.
+/// Numbers the timers of a run by each clock: first those of the scenario's parts but sources, then those of
+/// connections, which come and go. At the end that is ahead, only receivers have timers, and the numbers leave no gaps.
 struct Numbering {
-    stations: TimerId,
     circuits: TimerId,
     endpoints: TimerId,
 }
 
 const WARM_UP: TimerId = 0;
 const SAMPLE: TimerId = 1;
-const SOURCES: TimerId = 2;
+const STATIONS: TimerId = 2;
+const SOURCES: TimerId = LONE;
 
 impl Numbering {
-    fn new(flows: usize, stations: usize, circuits: usize) -> Numbering {
-        let first_station = SOURCES + flows as TimerId;
-        let first_circuit = first_station + stations as TimerId;
-        let first_endpoint = first_circuit + 2 * circuits as TimerId;
-        Numbering { stations: first_station, circuits: first_circuit, endpoints: first_endpoint }
+    fn new(stations: usize, circuits: usize) -> Numbering {
+        let first_circuit = STATIONS + stations as TimerId;
+        Numbering { circuits: first_circuit, endpoints: first_circuit + 2 * circuits as TimerId }
     }
 
     #[inline(always)]
-    fn number(&self, timer: Timer) -> TimerId {
+    fn number(&self, clock: Clock, timer: Timer) -> TimerId {
         match timer {
             Timer::WarmUp => WARM_UP,
             Timer::Sample => SAMPLE,
-            Timer::Source(flow) => SOURCES + flow as TimerId,
-            Timer::Station(station) => self.stations + station as TimerId,
+            Timer::Station(station) => STATIONS + station as TimerId,
             Timer::Circuit(circuit, end) => self.circuits + (2 * circuit + end) as TimerId,
-            Timer::Endpoint(endpoint) => self.endpoints + endpoint,
+            Timer::Endpoint(endpoint) => self.endpoints + (endpoint >> (clock as u32)),
+            Timer::Source(flow) => SOURCES + flow as TimerId,
         }
     }
 
-    fn timer(&self, number: TimerId) -> Timer {
+    fn timer(&self, clock: Clock, number: TimerId) -> Timer {
         match number {
-            _ if number >= self.endpoints => Timer::Endpoint(number - self.endpoints),
+            _ if number >= SOURCES => Timer::Source((number - SOURCES) as usize),
+            _ if number >= self.endpoints => {
+                let (place, clock) = (number - self.endpoints, clock as u32);
+                Timer::Endpoint(place << clock | clock)
+            }
             WARM_UP => Timer::WarmUp,
             SAMPLE => Timer::Sample,
-            _ if number < self.stations => Timer::Source((number - SOURCES) as usize),
-            _ if number < self.circuits => Timer::Station((number - self.stations) as usize),
+            _ if number < self.circuits => Timer::Station((number - STATIONS) as usize),
             _ => {
                 let end = (number - self.circuits) as usize;
                 Timer::Circuit(end / 2, end % 2)
@@ -170,10 +182,16 @@ mod tests {
 
     #[test]
     fn each_timer_has_a_number_of_its_own() {
-        let numbering = Numbering::new(3, 2, 2);
-        let timers: Vec<Timer> = (0..20).map(|number| numbering.timer(number)).collect();
-        assert!(timers.iter().zip(0..).all(|(&timer, number)| numbering.number(timer) == number));
-        assert!(timers[5..11].contains(&Timer::Circuit(1, 0)), "{timers:?}");
-        assert_eq!(timers[11..13], [Timer::Endpoint(0), Timer::Endpoint(1)]);
+        let numbering = Numbering::new(3, 2);
+        for clock in [Clock::Run, Clock::Ahead] {
+            let timers: Vec<Timer> = (0..20).map(|number| numbering.timer(clock, number)).collect();
+            assert!(timers.iter().zip(0..).all(|(&timer, number)| numbering.number(clock, timer) == number));
+            assert_eq!(timers[2..5], [0, 1, 2].map(Timer::Station));
+            assert_eq!(timers[7], Timer::Circuit(1, 0));
+            let [first, second] = if clock == Clock::Run { [0, 1] } else { [1, 3] };
+            assert_eq!(timers[9..11], [Timer::Endpoint(first), Timer::Endpoint(second)]);
+            let source = numbering.number(clock, Timer::Source(5));
+            assert_eq!(numbering.timer(clock, source), Timer::Source(5));
+        }
     }
 }
