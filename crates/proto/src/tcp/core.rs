@@ -164,20 +164,23 @@ impl Core {
     /// Stamps the last `segments` segments, of `bytes` each, which have just left, if the controller reads rate samples.
     #[inline(always)]
     pub fn stamp(&mut self, now: Time, segments: u32, bytes: u64) {
-        if self.sampler.is_read {
-            self.keep_stamps(now, segments, bytes);
+        if !self.sampler.is_read {
+            return;
         }
-    }
-
-    #[inline(never)]
-    fn keep_stamps(&mut self, now: Time, segments: u32, bytes: u64) {
         if self.board.len() == segments as usize {
             self.sampler.on_restart(now);
         }
-        for later in (0..u64::from(segments)).rev() {
-            let in_flight = self.board.in_flight_before(later * bytes);
-            self.board.push_stamps(self.sampler.stamps(in_flight));
+        for later in (1..u64::from(segments)).rev() {
+            self.keep_stamps(later * bytes);
         }
+        self.keep_stamps(0);
+    }
+
+    /// Stamps a segment, after which `later` bytes have left.
+    #[inline(never)]
+    fn keep_stamps(&mut self, later: u64) {
+        let in_flight = self.board.in_flight_before(later);
+        self.board.push_stamps(self.sampler.stamps(in_flight));
     }
 
     /// Resends the segment at `index`, and returns it.

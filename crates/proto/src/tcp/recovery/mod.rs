@@ -121,7 +121,8 @@ pub enum Policy {
     Tahoe(tahoe::Tahoe),
     Reno(reno::Reno),
     RenoNs2(reno_ns2::RenoNs2),
-    Sack(sack::Sack),
+    /// Boxed, so that the tag has a place of its own, where it is read fastest.
+    Sack(Box<sack::Sack>),
     NewRenoLinux(newreno_linux::NewRenoLinux),
     NewReno(newreno::NewReno),
 }
@@ -243,7 +244,7 @@ pub fn build(config: &TcpConfig, has_sack: bool) -> Policy {
         Recovery::Tahoe => Policy::Tahoe(tahoe::Tahoe),
         Recovery::Reno => Policy::Reno(reno::Reno),
         Recovery::RenoNs2 => Policy::RenoNs2(reno_ns2::RenoNs2::default()),
-        Recovery::Sack if has_sack => Policy::Sack(sack::Sack::default()),
+        Recovery::Sack if has_sack => Policy::Sack(Box::default()),
         _ if emulates_sack(config, has_sack) => Policy::NewRenoLinux(newreno_linux::NewRenoLinux),
         Recovery::Newreno | Recovery::Sack | Recovery::RackTlp => Policy::NewReno(newreno::NewReno),
     }
