@@ -17,7 +17,7 @@ from pathlib import Path
 
 from measure import LIMIT_S, REPEATS, Finished, instructions, run, run_once
 from waiting import waiting
-from workloads import ALONE, BESIDE_NS2, CLEAN, GROWTH, LOSSY, MANY, OTHERS, RATES_MBPS, Workload
+from workloads import ALONE, BESIDE_NS2, CLEAN, CROWDS, GROWTH, LOSSY, OTHERS, RATES_MBPS, Workload
 
 ROOT = Path(__file__).resolve().parent.parent
 PROGRAM = ROOT / "target/release/examples/bulk"
@@ -157,12 +157,10 @@ def memory() -> dict[str, int]:
     print(f"\nPeak memory, {CLEAN.name}: {short} KiB after 10 s, {long} KiB after 100 s simulated")
     alone = peak_kib(ALONE, 2)
     found = {"after_10_s": short, "after_100_s": long}
-    for workload in MANY:
-        assert workload.ns2
-        flows = int(workload.ns2[0])
+    for flows, workload in CROWDS:
         peak = peak_kib(workload, 2)
         print(f"Peak memory, {workload.name}: {peak} KiB, {(peak - alone) / flows:.1f} KiB more a flow")
-        found[f"of_{flows}_flows"] = peak
+        found[f"of_{workload.name}"] = peak
     return found
 
 

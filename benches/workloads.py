@@ -78,10 +78,20 @@ def shared(flows: int, timed_s: Span, counted_s: Span | None) -> Workload:
     return beside_ns2(f"{flows} flows, 5 Mbit/s each", flows, 5 * flows, timed_s, counted_s, stagger_s=1.0)
 
 
+def crowd_on_linux(flows: int) -> Workload:
+    """As `shared`, by the rules of profile linux: SACK, timestamps, delayed ACKs."""
+    stack = f"newreno:initial_ssthresh={packets(5, 20)}"
+    text = scenario(stack, link(5 * flows, 20), flows, stagger_s=1.0)
+    return Workload(f"{flows} flows, 5 Mbit/s each, profile linux", text, (1.5, 2), None)
+
+
 LOSSY = beside_ns2("1 flow, 100 Mbit/s, 1 % loss", 1, 100, (10, 1010), (10, 110), loss=0.01)
 CLEAN = beside_ns2("8 flows, 100 Mbit/s, no loss", 8, 100, (5, 65), (5, 15))
 ALONE = shared(1, (10, 1010), (10, 210))
 MANY = [shared(1_000, (1.5, 2.5), (1.5, 1.7)), shared(10_000, (1.5, 2), None)]
+CROWDS = [(1_000, MANY[0]), (10_000, MANY[1]), (10_000, crowd_on_linux(10_000))]
+"""What is measured for memory, with the number of flows."""
+
 BESIDE_NS2 = [LOSSY, CLEAN, ALONE, shared(10, (10, 110), (10, 30)), shared(100, (5, 15), (4, 5)), *MANY]
 
 
