@@ -1,7 +1,7 @@
 //! A queue of plain values in one block of memory, which is hardly larger than necessary.
 
-/// A FIFO whose values can also be read by index: a `VecDeque` for plain values. Or a mere counter of values, once it has [forgotten
-/// them](Ring::forget).
+/// A FIFO whose values can also be read by index: a `VecDeque` for plain values. It only counts them once it has
+/// [forgotten](Ring::forget) them.
 #[derive(Clone, Debug)]
 pub struct Ring<T> {
     slots: Box<[T]>,
@@ -99,8 +99,8 @@ impl<T: Copy + Default> Ring<T> {
         }
     }
 
-    /// Forgets the values, but not how many they are. From now on, values are only counted; the first one after the ring was empty is
-    /// to be [counted](Ring::count) explicitly.
+    /// Forgets the values, but not how many there are. From now on, values are only counted. A first one, after the ring
+    /// was empty, must be [counted](Ring::count) explicitly.
     pub fn forget(&mut self) {
         self.slots = Box::default();
     }

@@ -10,8 +10,8 @@ use airtcp_wire::Time;
 pub(super) struct Segments {
     /// Without times, these are only counted.
     timed: Ring<Kept>,
-    /// Without times: the marks of the first segments. All others have the default one. Most boards have no others, for without
-    /// SACK losses are found at the front. Made when needed.
+    /// Without times: the marks of the first segments; all others have the default mark. Without SACK, losses are found
+    /// at the front, so that there are few. Made when needed.
     marks: Option<Box<Ring<Mark>>>,
     is_untimed: bool,
 }
