@@ -12,51 +12,33 @@ pub struct Timed {
     number: u64,
     /// When the last segment left.
     last_at: Time,
-    /// How long after the segment before it each later one left: seven bits a byte, the lowest first, beside [`MORE`].
-    gaps: Vec<u8>,
+    gaps: Gaps,
 }
 
 /// No ACK reaches this.
 const NONE: u64 = u64::MAX;
-/// In a byte of a gap: more bytes follow.
-const MORE: u8 = 1 << 7;
-/// Bytes by which `gaps` grows: there are many.
-const FEW: usize = 16;
 
 impl Default for Timed {
     fn default() -> Timed {
-        Timed { end: NONE, sent_at: Time::ZERO, number: 0, last_at: Time::ZERO, gaps: Vec::new() }
+        Timed { end: NONE, sent_at: Time::ZERO, number: 0, last_at: Time::ZERO, gaps: Gaps::default() }
     }
 }
 
 impl Timed {
     /// `segments` have left, the first of them with this end and number. It is timed if no other one is.
-    #[inline(never)]
+    #[inline]
     pub fn on_sent(&mut self, now: Time, segments: u32, end: u64, number: u64) {
         let mut later = segments;
         if self.end == NONE {
             (self.end, self.sent_at, self.number, self.last_at) = (end, now, number, now);
-            self.gaps.clear();
+            self.gaps.used = 0;
             later -= 1;
         }
         for _ in 0..later {
-            self.push(now.since(self.last_at));
+            if !self.gaps.push(now.since(self.last_at)) {
+                return self.stop();
+            }
             self.last_at = now;
-        }
-    }
-
-    fn push(&mut self, gap: Dur) {
-        let mut rest = gap.0;
-        loop {
-            if self.gaps.len() == self.gaps.capacity() {
-                self.gaps.reserve_exact(FEW);
-            }
-            let more = rest >> 7;
-            self.gaps.push(rest as u8 & !MORE | if more > 0 { MORE } else { 0 });
-            if more == 0 {
-                return;
-            }
-            rest = more;
         }
     }
 
@@ -81,26 +63,61 @@ impl Timed {
         }
         self.end = NONE;
         let later = first - self.number - 1;
-        Some((self.sent_at, self.sent_at + self.first_gaps(later)))
-    }
-
-    /// The sum of the first `count` gaps.
-    fn first_gaps(&self, count: u64) -> Dur {
-        let mut bytes = self.gaps.iter();
-        Dur((0..count).map(|_| next_gap(&mut bytes)).sum())
+        Some((self.sent_at, self.sent_at + self.gaps.first(later)))
     }
 }
 
-fn next_gap<'a>(bytes: &mut impl Iterator<Item = &'a u8>) -> u64 {
-    let (mut gap, mut shift) = (0, 0);
-    for byte in bytes {
-        gap |= u64::from(byte & !MORE) << shift;
-        shift += 7;
-        if byte & MORE == 0 {
-            break;
+/// How long after the segment before it each later one left. A gap takes as many bytes as it has groups of seven bits.
+/// In the lowest bits of the first byte, a 1 behind one 0 less than there are bytes says how many these are; the gap
+/// has the bits above.
+#[derive(Debug, Default)]
+struct Gaps {
+    bytes: Vec<u8>,
+    /// How many bytes hold gaps.
+    used: usize,
+}
+
+/// A gap is written as this many bytes, which are also the most that it can take.
+const WORD: usize = size_of::<u64>();
+/// Bytes by which [`Gaps`] grow: there are many.
+const FEW: usize = 16;
+
+impl Gaps {
+    /// Returns whether there is room for the gap, which must not last for two years.
+    #[inline]
+    fn push(&mut self, gap: Dur) -> bool {
+        let count = (u64::BITS - (gap.0 | 1).leading_zeros()).div_ceil(7);
+        if self.used + WORD > self.bytes.len() {
+            self.grow();
         }
+        let code = gap.0 << count | 1 << (count - 1);
+        match self.bytes.get_mut(self.used..self.used + WORD) {
+            Some(place) if count as usize <= WORD => place.copy_from_slice(&code.to_le_bytes()),
+            _ => return false,
+        }
+        self.used += count as usize;
+        true
     }
-    gap
+
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self) {
+        self.bytes.reserve_exact(FEW);
+        self.bytes.resize(self.bytes.len() + FEW, 0);
+    }
+
+    /// The sum of the first `count` gaps.
+    fn first(&self, count: u64) -> Dur {
+        let (mut sum, mut bytes) = (0, &self.bytes[..]);
+        for _ in 0..count {
+            let Some((word, _)) = bytes.split_first_chunk() else { break };
+            let word = u64::from_le_bytes(*word);
+            let count = word.trailing_zeros() + 1;
+            sum += (word & u64::MAX >> (u64::BITS - 8 * count)) >> count;
+            bytes = &bytes[count as usize..];
+        }
+        Dur(sum)
+    }
 }
 
 #[cfg(test)]

@@ -43,7 +43,9 @@ impl Segments {
         if self.timed.is_empty() {
             self.timed.count();
         }
-        self.mark(self.len() - 1, mark);
+        if mark != Mark::default() || self.marks.is_some() {
+            self.mark(self.len() - 1, mark);
+        }
     }
 
     /// The segment at `index`, which was sent at [`Time::ZERO`] if times are not kept.
