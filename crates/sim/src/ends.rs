@@ -23,7 +23,7 @@ pub struct Ends {
 }
 
 /// With no more connections than this, everything stays in the caches.
-const FEW: usize = 32;
+pub const FEW: usize = 32;
 
 impl Ends {
     /// Are there more connections than the caches hold?

@@ -2,7 +2,7 @@
 
 use crate::ahead::{Arrival, Brief, Entry, What, pass_station};
 use crate::circuit::{Circuit, ENTRY, EXIT};
-use crate::ends::Ends;
+use crate::ends::{Ends, FEW};
 use crate::flow::{Flow, RECEIVER, SENDER, Totals};
 use crate::network::Network;
 use crate::packet::{Load, Packet};
@@ -84,7 +84,9 @@ impl Engine {
                 flow.runs_ahead = stops_ahead && is_countable;
                 flow.station_ahead = station.and_then(|node| flow.stop_at(node)).and_then(Stop::station);
             }
-            (stage.network.ahead.direction, stage.network.ahead.station) = (Some(direction), station);
+            let ahead = &mut stage.network.ahead;
+            (ahead.direction, ahead.station) = (Some(direction), station);
+            ahead.keeps_briefs = ends.flows.len() > FEW;
         }
     }
 
@@ -154,22 +156,32 @@ impl Engine {
     #[inline(never)]
     fn on_arrivals(&mut self, end: Time) {
         loop {
-            self.on_arrival();
-            let at = self.stage.network.ahead.next();
-            if at > end || !self.stage.is_next_arrival(at) {
-                break;
+            match self.stage.network.ahead.pop_arrival_before_others() {
+                Some(arrival) => self.on_arrival(arrival),
+                None if self.on_briefs(end) => continue,
+                None => return,
             }
+            if !self.goes_on_to_arrival(end) {
+                return;
+            }
+        }
+    }
+
+    /// Moves time on to the next arrival, if it comes before all other events and `end`. Returns whether it does.
+    #[inline(always)]
+    fn goes_on_to_arrival(&mut self, end: Time) -> bool {
+        let at = self.stage.network.ahead.next();
+        let goes_on = at <= end && self.stage.is_next_arrival(at);
+        if goes_on {
             self.ends.catch_up(at);
             self.stage.network.now = at;
             self.stage.network.ahead.events += 1;
         }
+        goes_on
     }
 
     #[inline(always)]
-    fn on_arrival(&mut self) {
-        let Some(arrival) = self.stage.network.ahead.pop_arrival_before_others() else {
-            return self.on_other_arrival();
-        };
+    fn on_arrival(&mut self, arrival: Arrival) {
         if self.ends.are_many() {
             self.look_ahead_in_arrivals();
         }
@@ -179,13 +191,23 @@ impl Engine {
         }
     }
 
-    /// Handles the next arrival, whatever it is.
+    /// Handles the ACKs that are brief, and what arrives behind them. Returns whether the next event is an arrival, too.
     #[inline(never)]
-    fn on_other_arrival(&mut self) {
+    fn on_briefs(&mut self, end: Time) -> bool {
+        while let Some(brief) = self.stage.network.ahead.pop_brief() {
+            self.deliver_brief(brief);
+            if !self.goes_on_to_arrival(end) {
+                return false;
+            }
+        }
+        self.on_rarer_arrival();
+        self.goes_on_to_arrival(end)
+    }
+
+    /// Handles an arrival that is not brief.
+    fn on_rarer_arrival(&mut self) {
         if let Some(entry) = self.stage.network.ahead.pop_returning() {
             self.pass_station(&entry);
-        } else if let Some(brief) = self.stage.network.ahead.pop_brief() {
-            self.deliver_brief(brief);
         } else if let Some(arrival) = self.stage.network.ahead.pop_arrival() {
             self.deliver_arrival(arrival);
         }
@@ -205,6 +227,7 @@ impl Engine {
         }
     }
 
+    #[inline(always)]
     fn deliver_brief(&mut self, brief: Brief) {
         let briefs = &self.stage.network.ahead.briefs;
         if self.ends.are_many() {
@@ -212,7 +235,7 @@ impl Engine {
         }
         let sender = &self.ends.transfers.get(brief.endpoint() >> 1).ends[SENDER];
         let ack = briefs.header(brief, sender.rcv_nxt(), sender.snd_una());
-        self.deliver_rarer_ack(brief.endpoint(), &ack, &SackBlocks::NONE);
+        self.deliver_ack(brief.endpoint(), &ack, &SackBlocks::NONE);
     }
 
     /// Delivers an ACK that is not in the slab to the sender.

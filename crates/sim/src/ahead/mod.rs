@@ -41,6 +41,8 @@ pub struct Ahead {
     pub arrivals: Ring<Arrival>,
     /// What comes back there, too, and goes first at the same time; nothing where stations are ahead.
     pub briefs: Briefs,
+    /// Is memory worth more than the time that brief ACKs cost? So it is with many flows.
+    pub keeps_briefs: bool,
     /// When the first of `returning` or `briefs` comes. One of the two is always empty.
     beside_arrivals: Time,
     /// The SACK blocks of the arrivals that are [`What::Sacked`].
@@ -59,6 +61,7 @@ impl Default for Ahead {
             sent: Ring::default(),
             arrivals: Ring::default(),
             briefs: Briefs::default(),
+            keeps_briefs: false,
             beside_arrivals: Time::NEVER,
             blocks: Ring::default(),
             events: 0,
@@ -141,7 +144,8 @@ impl Ahead {
             Some(_) => self.push_returning(Entry { at, what: What::Plain(endpoint), header: ack, offset: 0 }),
             None => {
                 debug_assert!(ack.seq == sender.rcv_nxt());
-                let is_brief = ack.timestamps().is_none()
+                let is_brief = self.keeps_briefs
+                    && ack.timestamps().is_none()
                     && self.push_brief(at, endpoint, ack.ack, ack.form(), sender.snd_una());
                 if !is_brief {
                     self.arrivals.push_back(Arrival::new(at, What::Plain(endpoint), ack));
