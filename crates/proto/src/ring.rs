@@ -1,7 +1,6 @@
 //! A queue of plain values in one block of memory, which is hardly larger than necessary.
 
-/// A FIFO whose values can also be read by index: a `VecDeque` for plain values. It only counts them once it has
-/// [forgotten](Ring::forget) them.
+/// A FIFO whose values can also be read by index: a `VecDeque` for plain values.
 #[derive(Clone, Debug)]
 pub struct Ring<T> {
     slots: Box<[T]>,
@@ -79,35 +78,14 @@ impl<T: Copy + Default> Ring<T> {
 
     #[inline(always)]
     pub fn push_back(&mut self, value: T) {
-        self.push_or_count(value);
-    }
-
-    /// Adds a value. Returns whether it is kept and not only counted.
-    #[inline(always)]
-    pub fn push_or_count(&mut self, value: T) -> bool {
         if self.is_full() {
             self.grow();
         }
         let len = self.len;
         self.len = len + 1;
-        match self.slot_mut(len as usize) {
-            Some(place) => {
-                *place = value;
-                true
-            }
-            None => false,
+        if let Some(place) = self.slot_mut(len as usize) {
+            *place = value;
         }
-    }
-
-    /// Forgets the values, but not how many there are. From now on, values are only counted. A first one, after the ring
-    /// was empty, must be [counted](Ring::count) explicitly.
-    pub fn forget(&mut self) {
-        self.slots = Box::default();
-    }
-
-    /// Counts a value that is not kept.
-    pub fn count(&mut self) {
-        self.len += 1;
     }
 
     /// Makes a little more room. Not twice as much, since there are many rings, and large ones.
@@ -215,17 +193,5 @@ mod tests {
             (0..37).for_each(|value| sorted.push_back(value));
             (0..37).for_each(|value| assert_eq!(sorted.partition_point(|other| *other < value), value));
         }
-    }
-
-    #[test]
-    fn a_ring_that_has_forgotten_its_values_counts() {
-        let mut ring = Ring::default();
-        (0..5).for_each(|value| ring.push_back(value));
-        ring.forget();
-        assert!(!ring.push_or_count(5));
-        assert_eq!((ring.len(), ring.back()), (6, None));
-        ring.drop_first(6);
-        ring.count();
-        assert_eq!((ring.len(), ring.front(), ring.get(0)), (1, None, None));
     }
 }

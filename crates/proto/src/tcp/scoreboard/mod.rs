@@ -93,6 +93,8 @@ pub struct Scoreboard {
     /// Bytes, in full segments, that duplicate ACKs have announced and no cumulative ACK has covered since.
     announced: u32,
     in_flight: u32,
+    /// How many segments are outstanding.
+    len: u32,
     /// Segments ever taken off, which is the number of the first outstanding one.
     taken_off: u64,
     segments: Segments,
@@ -128,6 +130,7 @@ impl Scoreboard {
         self.in_flight += sent.bytes() as u32;
         self.ends.push(sent.end, sent.bytes(), self.len());
         self.segments.push(Kept::new(&sent));
+        self.len += 1;
     }
 
     /// Nobody asks when a segment was sent: from now on, that is not kept.
@@ -161,6 +164,7 @@ impl Scoreboard {
     #[inline]
     fn drop_first(&mut self, count: usize) {
         self.segments.drop_first(count);
+        self.len -= count as u32;
         self.ends.drop_first(count);
         self.taken_off += count as u64;
         self.stamps.iter_mut().for_each(|stamps| stamps.drop_first(count));
@@ -230,6 +234,7 @@ impl Scoreboard {
             None => self.drop_ends(ack)?,
         };
         let (oldest_at, newest_at) = self.segments.take_first(count);
+        self.len -= count as u32;
         let taken_off = TakenOff { start: self.una, end, oldest_at, newest_at };
         self.in_flight -= (ack - self.una) as u32;
         self.una = ack;
@@ -542,7 +547,7 @@ impl Scoreboard {
     }
 
     pub fn len(&self) -> usize {
-        self.segments.len()
+        self.len as usize
     }
 
     #[inline]
