@@ -24,8 +24,7 @@ impl From<Box<dyn CongestionControl>> for Governor {
 impl Governor {
     /// A governor without a controller, with the limits that the controller will begin with.
     pub fn before_data(build: &Build) -> Governor {
-        let limits =
-            Limits { cwnd: build.initial_window, ssthresh: build.initial_ssthresh, pacing_rate: None };
+        let limits = Limits::new(build.initial_window, build.initial_ssthresh, None);
         Governor { controller: Box::new(Unlimited), has_controller: false, hears_sends: false, limits }
     }
 
@@ -120,6 +119,6 @@ impl Governor {
 
     #[inline]
     pub fn pacing_rate(&self) -> Option<Rate> {
-        self.limits.pacing_rate
+        self.limits.pacing_rate()
     }
 }

@@ -41,14 +41,14 @@ pub trait CongestionControl: Send {
 
     /// All that the controller sets.
     fn limits(&self) -> Limits {
-        Limits { cwnd: self.cwnd(), ssthresh: self.ssthresh(), pacing_rate: self.pacing_rate() }
+        Limits::new(self.cwnd(), self.ssthresh(), self.pacing_rate())
     }
 
     /// An acceptable ACK has arrived, and the scoreboard has been updated. Called for every ACK, duplicate or not, in recovery or not.
     fn on_ack(&mut self, ack: &Ack);
 
     /// As `on_ack`, for a plain ACK. A controller that needs to know no more and does not pace updates the windows in `limits` and
-    /// returns true. If it returns false, nothing has changed.
+    /// returns true. If it returns false, nothing has changed. Not called if the controller reads rate samples.
     fn on_plain_ack(&mut self, _ack: &PlainAck, _limits: &mut Limits) -> bool {
         false
     }
@@ -99,7 +99,22 @@ pub trait CongestionControl: Send {
 pub struct Limits {
     pub cwnd: u64,
     pub ssthresh: u64,
-    pub pacing_rate: Option<Rate>,
+    /// The highest rate that there is, if the controller does not pace.
+    pacing_rate: Rate,
+}
+
+const UNPACED: Rate = Rate(u64::MAX);
+
+impl Limits {
+    #[inline(always)]
+    pub fn new(cwnd: u64, ssthresh: u64, pacing_rate: Option<Rate>) -> Limits {
+        Limits { cwnd, ssthresh, pacing_rate: pacing_rate.unwrap_or(UNPACED) }
+    }
+
+    #[inline]
+    pub fn pacing_rate(&self) -> Option<Rate> {
+        if self.pacing_rate == UNPACED { None } else { Some(self.pacing_rate) }
+    }
 }
 
 /// What a controller learns from an ACK.
