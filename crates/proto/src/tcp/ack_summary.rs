@@ -26,24 +26,3 @@ pub struct AckSummary {
     /// Data that was outstanding when the timer last expired, and never resent, has arrived.
     pub original_delivered: bool,
 }
-
-impl AckSummary {
-    /// The summary of an ACK that acknowledges new data and nothing else.
-    #[inline]
-    pub fn plain(now: Time, prior_una: u64, acked: u64, delivered: u64, echo: Option<u32>) -> AckSummary {
-        AckSummary {
-            now,
-            prior_una,
-            acked,
-            delivered,
-            sacked: 0,
-            is_duplicate: false,
-            is_repeated: false,
-            has_dsack: false,
-            prior_lost: 0,
-            echo,
-            ece: false,
-            original_delivered: false,
-        }
-    }
-}

@@ -141,7 +141,7 @@ impl Resting {
         sender.handle_ack(self.syn_sent_at + self.syn_rtt, &ack);
         sender.note_largest_window(u64::from(self.largest_window));
         sender.establish(rules, mss, has_sack);
-        sender.last_rtt = None;
+        sender.forget_last_rtt();
         let &Resting { segments_received, acks_sent, duplicate_segments_received, .. } = self;
         sender.core.stats =
             Counters { segments_received, acks_sent, duplicate_segments_received, ..sender.core.stats };

@@ -130,7 +130,7 @@ impl Connection {
     /// The RTT sample that the last `handle_segment` took.
     #[inline]
     pub fn last_rtt(&self) -> Option<Dur> {
-        self.sender.get()?.last_rtt
+        self.sender.get()?.last_rtt()
     }
 
     #[inline]

@@ -154,7 +154,7 @@ impl Connection {
         self.forget_prediction();
         self.clock = now;
         self.sender.core.stats.segments_received += 1;
-        self.sender.last_rtt = None;
+        self.sender.forget_last_rtt();
         match self.state {
             State::Closed => {}
             State::Listen => self.handle_in_listen(now, segment),

@@ -110,7 +110,7 @@ impl Connection {
         let sender = &mut *self.sender;
         sender.core.stats.segments_received += 1;
         sender.core.stats.duplicate_segments_received += u64::from(is_known);
-        sender.last_rtt = None;
+        sender.forget_last_rtt();
         sender.renew_window(una, window, segment.seq);
         self.rest_if_possible();
         true
@@ -185,7 +185,7 @@ impl Connection {
         let window = self.offered(&segment);
         let sender = &mut *self.sender;
         if sender.is_idle_at(ack) {
-            sender.last_rtt = None;
+            sender.forget_last_rtt();
             return sender.update_window(ack, window, segment.seq);
         }
         self.take_plain_news(now, &segment, sack, ack, window);

@@ -28,6 +28,19 @@ impl Originals {
     }
 }
 
+/// What a controller learns from an ACK beside the sender's state. As in [`Ack`].
+pub(super) struct Told {
+    pub now: Time,
+    pub acked: u64,
+    pub delivered: u64,
+    pub prior_in_flight: u64,
+    pub peer_timestamp: Option<u32>,
+    pub is_duplicate: bool,
+    pub ece: bool,
+    /// Did the controller have to keep the window when the ACK arrived?
+    pub was_held: bool,
+}
+
 /// Collects what an ACK reports as delivered, run by run.
 struct News<'a> {
     now: Time,
@@ -68,9 +81,9 @@ impl Sender {
     pub fn handle_ack(&mut self, now: Time, ack: &AckIn<'_>) {
         self.accept_probed_octet(ack.ack);
         if ack.ack > self.core.nxt() {
-            self.last_rtt = None;
+            self.forget_last_rtt();
         } else if ack.ack < self.core.una() {
-            self.last_rtt = None;
+            self.forget_last_rtt();
             self.handle_old_ack(now, ack);
         } else {
             self.take_ack::<true>(now, ack);
@@ -81,7 +94,7 @@ impl Sender {
     // Inlined, so that the checks for what most ACKs lack cost nothing.
     #[inline(always)]
     pub fn take_ack<const ADVANCES: bool>(&mut self, now: Time, ack: &AckIn<'_>) {
-        self.last_rtt = None;
+        self.forget_last_rtt();
         let prior_in_flight = self.core.board.in_flight();
         let was_held = self.core.holds_growth();
         let (summary, newest, originals) = self.update_scoreboard::<ADVANCES>(now, ack);
@@ -91,7 +104,17 @@ impl Sender {
         }
         self.sample_rtt(now, &originals, ack.echo.filter(|_| summary.acked > 0));
         self.recover(&summary, ack);
-        self.tell_controller(&summary, newest.as_ref(), ack.peer_timestamp, prior_in_flight, was_held);
+        let told = Told {
+            now,
+            acked: summary.acked,
+            delivered: summary.delivered,
+            prior_in_flight,
+            peer_timestamp: ack.peer_timestamp,
+            is_duplicate: summary.is_duplicate,
+            ece: summary.ece,
+            was_held,
+        };
+        self.tell_controller(&told, newest.as_ref());
         self.restart_timer(now, summary.acked > 0);
         if summary.acked > 0 || summary.sacked > 0 {
             self.policy.schedule_probe(&self.core, now, || self.rto_deadline);
@@ -293,8 +316,8 @@ impl Sender {
             }),
         };
         if let Some(sample) = sample {
-            self.last_rtt = Some(newest.map_or(sample, since));
-            self.core.handle_rtt(now, sample, self.last_rtt.unwrap_or(sample));
+            self.last_rtt = newest.map_or(sample, since);
+            self.core.handle_rtt(now, sample, self.last_rtt);
         }
     }
 
@@ -372,32 +395,25 @@ impl Sender {
     }
 
     #[inline]
-    pub(super) fn tell_controller(
-        &mut self,
-        summary: &AckSummary,
-        newest: Option<&Newest>,
-        peer_timestamp: Option<u32>,
-        prior_in_flight: u64,
-        was_held: bool,
-    ) {
+    pub(super) fn tell_controller(&mut self, told: &Told, newest: Option<&Newest>) {
         let is_cwnd_limited = self.is_cwnd_limited();
         let core = &mut self.core;
-        let rate = core.sampler.sample(summary.now, newest, core.rtt.min());
+        let rate = core.sampler.sample(told.now, newest, core.rtt.min());
         core.cc.on_ack(&Ack {
-            now: summary.now,
-            acked: summary.acked,
-            delivered: summary.delivered,
-            is_duplicate: summary.is_duplicate,
-            rtt: self.last_rtt,
+            now: told.now,
+            acked: told.acked,
+            delivered: told.delivered,
+            is_duplicate: told.is_duplicate,
+            rtt: (self.last_rtt != Dur::MAX).then_some(self.last_rtt),
             srtt: core.rtt.srtt(),
             min_rtt: core.rtt.min(),
-            prior_in_flight,
+            prior_in_flight: told.prior_in_flight,
             in_flight: core.board.in_flight(),
-            in_recovery: was_held || core.is_reducing(),
+            in_recovery: told.was_held || core.is_reducing(),
             in_loss: core.phase() == Phase::Loss,
             is_cwnd_limited,
-            ece: summary.ece,
-            peer_timestamp,
+            ece: told.ece,
+            peer_timestamp: told.peer_timestamp,
             una: core.una(),
             nxt: core.nxt(),
             rate,

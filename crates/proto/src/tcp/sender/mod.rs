@@ -89,7 +89,8 @@ pub struct Sender {
     is_closing: bool,
     /// Data was left when nothing more could be sent.
     has_data_waiting: bool,
-    pub last_rtt: Option<Dur>,
+    /// The RTT that the last segment has given; [`Dur::MAX`] if none.
+    last_rtt: Dur,
     /// Right edge of the peer's window.
     peer_edge: u64,
     /// SND.WL2, SND.WND and SND.WL1: the last window, and the ACK and sequence number of the segment that advertised it. No
@@ -137,7 +138,7 @@ impl Sender {
             probed_end: 0,
             retries: 0,
             syn_linear: 0,
-            last_rtt: None,
+            last_rtt: Dur::MAX,
         }
     }
 
@@ -166,6 +167,18 @@ impl Sender {
         *self = Sender { write_end, is_closing, ..Sender::new(rules, mss, false) };
         // No data has left yet, and the scoreboard is a new one.
         self.core.stats = Counters { without_data: 0, no_data: 0, ..stats };
+    }
+
+    /// The RTT that the last segment has given.
+    #[inline]
+    pub fn last_rtt(&self) -> Option<Dur> {
+        if self.last_rtt == Dur::MAX { None } else { Some(self.last_rtt) }
+    }
+
+    /// A segment has arrived that gives no RTT.
+    #[inline]
+    pub fn forget_last_rtt(&mut self) {
+        self.last_rtt = Dur::MAX;
     }
 
     /// Prefetches the memory outside of the sender that an ACK touches.

@@ -2,9 +2,8 @@
 //! that would have no effect.
 
 use super::Sender;
-use super::acks::Originals;
+use super::acks::{Originals, Told};
 use crate::cc::PlainAck;
-use crate::tcp::ack_summary::AckSummary;
 use crate::tcp::core::Core;
 use crate::tcp::recovery::LossRecovery;
 use crate::tcp::scoreboard::Sent;
@@ -50,24 +49,39 @@ impl Sender {
         self.take_window(ack, window, segment.seq);
         let timestamps = segment.timestamps();
         let originals = Originals { oldest: Some(taken.oldest_at), newest: Some(taken.newest_at) };
-        self.last_rtt = None;
+        self.forget_last_rtt();
         self.sample_rtt(now, &originals, timestamps.map(|ts| ts.echo));
         self.postpone_timer(now);
         self.policy.on_plain_ack(now, &taken);
+        if self.core.sampler.is_read || !self.tell_plainly(now, acked.min(delivered)) {
+            let told = Told {
+                now,
+                acked,
+                delivered,
+                prior_in_flight,
+                peer_timestamp: timestamps.map(|ts| ts.value),
+                is_duplicate: false,
+                ece: false,
+                was_held: false,
+            };
+            self.tell_controller(&told, newest.as_ref());
+        }
+        true
+    }
+
+    /// [`tell_controller`](Sender::tell_controller) of a plain ACK, if it need not know more. Returns whether it has been
+    /// told.
+    #[inline(always)]
+    fn tell_plainly(&mut self, now: Time, acked: u64) -> bool {
         let plain = PlainAck {
             now,
-            acked: acked.min(delivered),
+            acked,
             srtt: self.core.rtt.srtt(),
             min_rtt: self.core.rtt.min(),
             in_flight: self.core.board.in_flight(),
             is_cwnd_limited: self.is_cwnd_limited(),
         };
-        if !self.core.cc.on_plain_ack(&plain) {
-            let summary = AckSummary::plain(now, prior_una, acked, delivered, timestamps.map(|ts| ts.echo));
-            let peer_timestamp = timestamps.map(|ts| ts.value);
-            self.tell_controller(&summary, newest.as_ref(), peer_timestamp, prior_in_flight, false);
-        }
-        true
+        self.core.cc.on_plain_ack(&plain)
     }
 
     /// While the pacer holds data back: returns whether [`poll`](Sender::poll) certainly finds nothing that leaves all the
