@@ -20,7 +20,7 @@ fn float(bytes: u64) -> f64 {
 pub struct Window {
     pub cwnd: u64,
     pub ssthresh: u64,
-    pub mss: u64,
+    mss: u32,
     pub rules: WindowRules,
     /// Bytes of growth not yet credited to `cwnd`.
     remainder: f64,
@@ -33,11 +33,17 @@ impl Window {
         Window {
             cwnd: build.initial_window.clamp(build.mss, MAX_WINDOW),
             ssthresh: build.initial_ssthresh,
-            mss: build.mss,
+            mss: build.mss as u32,
             rules: build.windows,
             remainder: 0.0,
             counted: 0.0,
         }
+    }
+
+    /// Payload bytes of a full segment.
+    #[inline(always)]
+    pub fn mss(&self) -> u64 {
+        self.mss.into()
     }
 
     /// Grows by a fractional number of bytes. cwnd rises by whole units as they accumulate.
@@ -68,7 +74,7 @@ impl Window {
         let counted = segments * float(acked);
         match self.rules {
             WindowRules::Linux => self.count_up(counted),
-            _ => self.grow(counted * float(self.mss) / float(self.cwnd)),
+            _ => self.grow(counted * float(self.mss()) / float(self.cwnd)),
         }
     }
 
@@ -93,7 +99,7 @@ impl Window {
         let whole = ((self.counted + bytes) / each) as i64 as f64;
         self.counted += bytes - whole * each;
         if segments + whole > 0.0 {
-            self.grow((segments + whole) * float(self.mss));
+            self.grow((segments + whole) * float(self.mss()));
         }
     }
 
@@ -120,10 +126,10 @@ impl Window {
     #[inline]
     fn whole(&self, delivered: u64) -> u64 {
         match self.rules {
-            WindowRules::Linux if delivered == self.mss || delivered == 2 * self.mss => delivered,
+            WindowRules::Linux if delivered == self.mss() || delivered == 2 * self.mss() => delivered,
             WindowRules::Linux => {
-                let segments = (delivered + self.mss / 2) / self.mss;
-                segments.max(u64::from(delivered > 0)) * self.mss
+                let segments = (delivered + self.mss() / 2) / self.mss();
+                segments.max(u64::from(delivered > 0)) * self.mss()
             }
             _ => delivered,
         }
@@ -151,14 +157,14 @@ impl Window {
 
     /// Sets cwnd to `bytes`, within its bounds. A fraction is kept as growth not yet credited.
     pub fn set_exact_cwnd(&mut self, bytes: f64) {
-        let bytes = bytes.clamp(self.mss as f64, MAX_WINDOW as f64);
-        self.cwnd = self.in_units(bytes).max(self.mss);
+        let bytes = bytes.clamp(self.mss() as f64, MAX_WINDOW as f64);
+        self.cwnd = self.in_units(bytes).max(self.mss());
         self.remainder = bytes - self.cwnd as f64;
     }
 
     /// ssthresh for `bytes`: never less than two segments (RFC 5681 §3.1 eq. (4)).
     pub fn ssthresh_for(&self, bytes: f64) -> u64 {
-        self.in_units(bytes).max(2 * self.mss)
+        self.in_units(bytes).max(2 * self.mss())
     }
 
     /// `bytes` rounded down to the unit of cwnd and ssthresh: bytes, or for Linux segments.
@@ -166,7 +172,7 @@ impl Window {
     fn in_units(&self, bytes: f64) -> u64 {
         let bytes = bytes.max(0.0) as i64 as u64;
         match self.rules {
-            WindowRules::Linux => bytes / self.mss * self.mss,
+            WindowRules::Linux => bytes / self.mss() * self.mss(),
             _ => bytes,
         }
     }
@@ -179,7 +185,7 @@ impl Window {
     /// cwnd in segments.
     #[inline]
     pub fn segments(&self) -> f64 {
-        self.cwnd as f64 / self.mss as f64
+        self.cwnd as f64 / self.mss() as f64
     }
 }
 
@@ -225,7 +231,7 @@ pub trait Avoidance: Send + Clone {
     /// cwnd in bytes after a timeout, a repeated one included: by default the loss window of one full-sized segment
     /// (RFC 5681 §3.1). Called after `reduce`.
     fn loss_window(&self, _event: &Congestion, window: &Window) -> u64 {
-        window.mss
+        window.mss()
     }
 
     /// The timer has expired, perhaps repeatedly. Called after `reduce`.
@@ -434,7 +440,7 @@ impl<A: Avoidance> CongestionControl for Composed<A> {
     fn on_spurious(&mut self, now: Time, cwnd: u64, ssthresh: u64) {
         let Some(avoidance) = self.before_reduction.take() else { return };
         self.avoidance = avoidance;
-        self.window.cwnd = cwnd.max(self.window.mss);
+        self.window.cwnd = cwnd.max(self.window.mss());
         self.window.ssthresh = ssthresh;
         self.avoidance.restored(now, &mut self.window);
     }

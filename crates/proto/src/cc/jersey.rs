@@ -96,7 +96,7 @@ impl Avoidance for Jersey {
         if ack.min_rtt != Dur::MAX {
             self.min_rtt = ack.min_rtt;
         }
-        let length = self.count.count(ack, window.mss);
+        let length = self.count.count(ack, window.mss());
         if let Some(since_last) = self.since_last(ack) {
             self.estimate(length, since_last, ack.srtt);
         }

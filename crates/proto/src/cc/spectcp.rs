@@ -47,6 +47,6 @@ impl Avoidance for SpecTcp {
     }
 
     fn loss_window(&self, event: &Congestion, window: &Window) -> u64 {
-        if self.is_speculation_wrong(event) { window.mss } else { window.cwnd }
+        if self.is_speculation_wrong(event) { window.mss() } else { window.cwnd }
     }
 }

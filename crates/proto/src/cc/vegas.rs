@@ -100,21 +100,21 @@ impl Vegas {
         if window.in_slow_start() {
             if queued > self.gamma {
                 let actual = window.cwnd as f64 * base / rtt;
-                window.cwnd = window.cwnd.min(actual as u64 + window.mss);
+                window.cwnd = window.cwnd.min(actual as u64 + window.mss());
                 leave_slow_start(window);
             }
         } else if queued > self.beta {
-            window.cwnd -= window.mss;
+            window.cwnd -= window.mss();
             leave_slow_start(window);
         } else if queued < self.alpha && ack.is_cwnd_limited {
-            window.cwnd += window.mss;
+            window.cwnd += window.mss();
         }
     }
 }
 
 /// Keeps cwnd at two segments or more, and ssthresh at cwnd or below.
 fn leave_slow_start(window: &mut Window) {
-    window.cwnd = window.cwnd.max(2 * window.mss);
+    window.cwnd = window.cwnd.max(2 * window.mss());
     window.ssthresh = window.ssthresh.min(window.cwnd);
 }
 

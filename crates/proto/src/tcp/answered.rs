@@ -6,7 +6,6 @@ pub struct Answered {
     until: u64,
     /// Losses below this position are congestion that was answered before they were found.
     losses_below: u64,
-    owes_cwr: bool,
 }
 
 impl Answered {
@@ -19,7 +18,6 @@ impl Answered {
     /// Congestion was answered when everything up to `nxt` had been sent.
     pub fn on_answer(&mut self, nxt: u64) {
         self.until = nxt;
-        self.owes_cwr = true;
     }
 
     /// As [`on_answer`](Answered::on_answer), and losses below `nxt` that are found later are the same congestion.
@@ -30,15 +28,5 @@ impl Answered {
     /// Returns whether a loss at `una` is congestion that has been answered.
     pub fn covers_loss(&self, una: u64) -> bool {
         una < self.losses_below
-    }
-
-    #[inline]
-    pub fn owes_cwr(&self) -> bool {
-        self.owes_cwr
-    }
-
-    /// Returns whether the segment that leaves now is to carry CWR. After that none is owed.
-    pub fn take_cwr(&mut self) -> bool {
-        std::mem::take(&mut self.owes_cwr)
     }
 }

@@ -50,6 +50,8 @@ pub struct Core {
     phase: Phase,
     /// The episode began with a corrupted packet, of which the controller has not been told.
     is_spared: bool,
+    /// The next segment of new data is to carry CWR (RFC 3168 §6.1.2).
+    pub owes_cwr: bool,
     pub sampler: RateSampler,
     pub cc: Governor,
     pub rtt: RttEstimator,
@@ -87,6 +89,7 @@ impl Core {
             allowance: Allowance::default(),
             spurious: Spurious::new(config),
             is_spared: false,
+            owes_cwr: false,
             answered: Answered::default(),
         };
         core.set_sack(config, has_sack);
@@ -103,8 +106,8 @@ impl Core {
     /// Data is to be sent: from now on `cc` decides how much.
     pub fn follow(&mut self, cc: Box<dyn CongestionControl>) {
         self.cc = cc.into();
-        self.sampler.is_read = self.cc.reads_rate();
-        if self.sampler.is_read {
+        if self.cc.reads_rate() {
+            self.sampler.keep_interval();
             self.board.keep_stamps();
         }
     }
@@ -164,7 +167,7 @@ impl Core {
     /// Stamps the last `segments` segments, of `bytes` each, which have just left, if the controller reads rate samples.
     #[inline(always)]
     pub fn stamp(&mut self, now: Time, segments: u32, bytes: u64) {
-        if !self.sampler.is_read {
+        if !self.sampler.is_read() {
             return;
         }
         if self.board.len() == segments as usize {
@@ -180,14 +183,16 @@ impl Core {
     #[inline(never)]
     fn keep_stamps(&mut self, later: u64) {
         let in_flight = self.board.in_flight_before(later);
-        self.board.push_stamps(self.sampler.stamps(in_flight));
+        if let Some(stamps) = self.sampler.stamps(in_flight) {
+            self.board.push_stamps(stamps);
+        }
     }
 
     /// Resends the segment at `index`, and returns it.
     pub fn resend(&mut self, now: Time, index: usize) -> Option<Sent> {
         let Core { board, sampler, .. } = self;
         let in_flight = board.in_flight() + board.get(index)?.bytes();
-        let stamps = sampler.is_read.then(|| sampler.stamps(in_flight));
+        let stamps = sampler.stamps(in_flight);
         board.resend(now, index, stamps);
         board.get(index)
     }
@@ -449,6 +454,7 @@ impl Core {
         let has_answered = (self.cc.cwnd(), self.cc.ssthresh()) != (prior_cwnd, prior_ssthresh);
         if has_answered || cause == Cause::Ecn {
             self.answered.on_answer(self.nxt);
+            self.owes_cwr = true;
         }
     }
 

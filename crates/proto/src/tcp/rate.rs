@@ -7,15 +7,20 @@ use airtcp_wire::{Dur, Time};
 /// `C.*` of the draft.
 #[derive(Clone, Debug, Default)]
 pub struct RateSampler {
-    /// The controller reads samples; otherwise only totals are kept.
-    pub is_read: bool,
     pub delivered: u64,
-    delivered_at: Time,
-    first_sent_at: Time,
     /// Bytes ever marked lost.
     pub lost: u64,
     /// Of those, the bytes that the last sample included.
     lost_told: u64,
+    /// Present if the controller reads samples; otherwise only totals are kept.
+    interval: Option<Box<Interval>>,
+}
+
+/// What the interval of a sample follows from.
+#[derive(Clone, Debug, Default)]
+struct Interval {
+    delivered_at: Time,
+    first_sent_at: Time,
     /// Until `delivered` exceeds this, samples are limited by the application. 0: they are not.
     app_limited_until: u64,
 }
@@ -46,22 +51,37 @@ pub struct Newest {
 }
 
 impl RateSampler {
+    /// The controller reads samples from now on.
+    pub fn keep_interval(&mut self) {
+        self.interval = Some(Box::default());
+    }
+
+    /// Does the controller read samples?
+    #[inline]
+    pub fn is_read(&self) -> bool {
+        self.interval.is_some()
+    }
+
     /// Nothing was outstanding before the segments that leave now. Segments marked lost are outstanding: a guess must not
     /// shorten the interval (Linux's packets_out, where the draft has C.inflight).
     pub fn on_restart(&mut self, now: Time) {
-        (self.first_sent_at, self.delivered_at) = (now, now);
+        if let Some(interval) = &mut self.interval {
+            (interval.first_sent_at, interval.delivered_at) = (now, now);
+        }
     }
 
-    /// Stamps of a segment that leaves now. `in_flight` includes it.
-    pub fn stamps(&self, in_flight: u64) -> Stamps {
-        Stamps {
-            first_sent_at: self.first_sent_at,
+    /// Stamps of a segment that leaves now, if samples are read. `in_flight` includes it.
+    #[inline]
+    pub fn stamps(&self, in_flight: u64) -> Option<Stamps> {
+        let interval = self.interval.as_ref()?;
+        Some(Stamps {
+            first_sent_at: interval.first_sent_at,
             delivered: self.delivered,
-            delivered_at: self.delivered_at,
-            is_app_limited: self.app_limited_until != 0,
+            delivered_at: interval.delivered_at,
+            is_app_limited: interval.app_limited_until != 0,
             lost: self.lost,
             in_flight,
-        }
+        })
     }
 
     /// `run`, whose last segment has these stamps, has been found delivered.
@@ -83,18 +103,19 @@ impl RateSampler {
     /// segment was sent, and where it ends.
     #[inline]
     pub fn on_stamps(&mut self, now: Time, last: (Time, u64), stamps: &Stamps, newest: &mut Option<Newest>) {
-        self.delivered_at = now;
+        let Some(interval) = &mut self.interval else { return };
+        interval.delivered_at = now;
         if newest.as_ref().is_none_or(|newest| (newest.sent_at, newest.end) <= last) {
             let (sent_at, end) = last;
             *newest = Some(Newest { sent_at, end, stamps: *stamps });
-            self.first_sent_at = sent_at;
+            interval.first_sent_at = sent_at;
         }
     }
 
     /// Without SACK, a duplicate ACK announces that `bytes` were delivered (draft §4.1.3.5.1).
     pub fn on_announced(&mut self, now: Time, bytes: u64) {
         self.delivered += bytes;
-        self.delivered_at = now;
+        self.interval.iter_mut().for_each(|interval| interval.delivered_at = now);
     }
 
     /// A cumulative ACK has just acknowledged `bytes` that had been announced: they do not count twice.
@@ -105,8 +126,10 @@ impl RateSampler {
     /// The sample of an ACK, after all segments that it reports went through [`on_delivered`](RateSampler::on_delivered).
     #[inline(always)]
     pub fn sample(&mut self, now: Time, newest: Option<&Newest>, min_rtt: Dur) -> RateSample {
-        if self.app_limited_until != 0 && self.delivered > self.app_limited_until {
-            self.app_limited_until = 0;
+        if let Some(interval) = &mut self.interval
+            && self.delivered > interval.app_limited_until
+        {
+            interval.app_limited_until = 0;
         }
         let newly_lost = self.lost - self.lost_told;
         self.lost_told = self.lost;
@@ -127,6 +150,8 @@ impl RateSampler {
 
     /// The application, not the window, keeps the sender from sending.
     pub fn on_app_limited(&mut self, in_flight: u64) {
-        self.app_limited_until = (self.delivered + in_flight).max(1);
+        if let Some(interval) = &mut self.interval {
+            interval.app_limited_until = (self.delivered + in_flight).max(1);
+        }
     }
 }

@@ -8,8 +8,8 @@ pub struct Timed {
     /// Where the segment ends; [`NONE`] if none is timed.
     end: u64,
     sent_at: Time,
-    /// Its number on the scoreboard.
-    number: u64,
+    /// The lower half of its number on the scoreboard.
+    number: u32,
     /// When the last segment left.
     last_at: Time,
     gaps: Gaps,
@@ -30,7 +30,7 @@ impl Timed {
     pub fn on_sent(&mut self, now: Time, segments: u32, end: u64, number: u64) {
         let mut later = segments;
         if self.end == NONE {
-            (self.end, self.sent_at, self.number, self.last_at) = (end, now, number, now);
+            (self.end, self.sent_at, self.number, self.last_at) = (end, now, number as u32, now);
             self.gaps.used = 0;
             later -= 1;
         }
@@ -62,7 +62,7 @@ impl Timed {
             return None;
         }
         self.end = NONE;
-        let later = first - self.number - 1;
+        let later = (first as u32).wrapping_sub(self.number) - 1;
         Some((self.sent_at, self.sent_at + self.gaps.first(later)))
     }
 }
@@ -72,9 +72,9 @@ impl Timed {
 /// has the bits above.
 #[derive(Debug, Default)]
 struct Gaps {
-    bytes: Vec<u8>,
+    bytes: Box<[u8]>,
     /// How many bytes hold gaps.
-    used: usize,
+    used: u32,
 }
 
 /// A gap is written as this many bytes, which are also the most that it can take.
@@ -87,27 +87,30 @@ impl Gaps {
     #[inline]
     fn push(&mut self, gap: Dur) -> bool {
         let count = (u64::BITS - (gap.0 | 1).leading_zeros()).div_ceil(7);
-        if self.used + WORD > self.bytes.len() {
+        let used = self.used as usize;
+        if used + WORD > self.bytes.len() {
             self.grow();
         }
         let code = gap.0 << count | 1 << (count - 1);
-        match self.bytes.get_mut(self.used..self.used + WORD) {
+        match self.bytes.get_mut(used..used + WORD) {
             Some(place) if count as usize <= WORD => place.copy_from_slice(&code.to_le_bytes()),
             _ => return false,
         }
-        self.used += count as usize;
+        self.used += count;
         true
     }
 
     #[cold]
     #[inline(never)]
     fn grow(&mut self) {
-        self.bytes.reserve_exact(FEW);
-        self.bytes.resize(self.bytes.len() + FEW, 0);
+        let mut bytes = std::mem::take(&mut self.bytes).into_vec();
+        bytes.reserve_exact(FEW);
+        bytes.resize(bytes.len() + FEW, 0);
+        self.bytes = bytes.into();
     }
 
     /// The sum of the first `count` gaps.
-    fn first(&self, count: u64) -> Dur {
+    fn first(&self, count: u32) -> Dur {
         let (mut sum, mut bytes) = (0, &self.bytes[..]);
         for _ in 0..count {
             let Some((word, _)) = bytes.split_first_chunk() else { break };

@@ -6,8 +6,8 @@ pub struct WindowUsage {
     is_limited: bool,
     /// The largest FlightSize of the round trip, which no window exceeds (RFC 7323 §2.3: 2³⁰).
     largest: u32,
-    /// SND.NXT when that was found.
-    until: u64,
+    /// The lower half of SND.NXT when that was found. Each new segment compares it, so that it stays within 2³⁰ of SND.UNA.
+    until: u32,
 }
 
 impl WindowUsage {
@@ -15,8 +15,11 @@ impl WindowUsage {
     /// once, that counts for the round trip.
     #[inline]
     pub fn note(&mut self, is_limited: bool, flight_size: u64, una: u64, nxt: u64) {
-        if una >= self.until || is_limited || (!self.is_limited && flight_size > self.largest.into()) {
-            *self = WindowUsage { is_limited, largest: flight_size as u32, until: nxt };
+        if (una as u32).wrapping_sub(self.until) as i32 >= 0
+            || is_limited
+            || (!self.is_limited && flight_size > self.largest.into())
+        {
+            *self = WindowUsage { is_limited, largest: flight_size as u32, until: nxt as u32 };
         }
     }
 

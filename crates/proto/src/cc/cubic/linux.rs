@@ -79,7 +79,7 @@ impl Linux {
 
     /// Computes the pace of growth.
     fn look(&mut self, ack: &PlainAck, acked: u64, window: &Window) {
-        let cwnd = window.cwnd / window.mss;
+        let cwnd = window.cwnd / window.mss();
         let mut epoch = self.epoch.unwrap_or_else(|| self.start_epoch(ack.now, cwnd));
         epoch.acked += acked;
         self.looked = (window.cwnd, ack.now);
@@ -119,7 +119,7 @@ impl Linux {
         }
         grown += self.credit / self.per_segment;
         self.credit %= self.per_segment;
-        window.grow((grown * window.mss) as f64);
+        window.grow((grown * window.mss()) as f64);
     }
 }
 
@@ -154,7 +154,7 @@ impl Avoidance for Linux {
 
     #[inline]
     fn try_count(&mut self, ack: &PlainAck, acked: u64, window: &mut Window) -> bool {
-        let acked = segments(acked, window.mss);
+        let acked = segments(acked, window.mss());
         let credit = self.credit + acked;
         let is_counted = self.knows_pace(ack, window) && credit < self.per_segment;
         match &mut self.epoch {
@@ -165,7 +165,7 @@ impl Avoidance for Linux {
     }
 
     fn increase_plain(&mut self, ack: &PlainAck, acked: u64, window: &mut Window) {
-        let acked = segments(acked, window.mss);
+        let acked = segments(acked, window.mss());
         let is_known = self.knows_pace(ack, window);
         match &mut self.epoch {
             Some(epoch) if is_known => epoch.acked += acked,
@@ -178,12 +178,12 @@ impl Avoidance for Linux {
     }
 
     fn reduce(&mut self, _event: &Congestion, window: &Window) -> Option<u64> {
-        let cwnd = window.cwnd / window.mss;
+        let cwnd = window.cwnd / window.mss();
         let falls = cwnd < self.w_max && self.fast_convergence;
         self.w_max = if falls { (cwnd as f64 * (1.0 + self.beta) / 2.0) as u64 } else { cwnd };
         self.epoch = None;
         self.credit = 0;
-        Some(window.ssthresh_for((self.beta * cwnd as f64).floor() * window.mss as f64))
+        Some(window.ssthresh_for((self.beta * cwnd as f64).floor() * window.mss() as f64))
     }
 
     fn timed_out(&mut self) {

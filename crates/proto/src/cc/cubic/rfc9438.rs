@@ -86,7 +86,7 @@ impl Avoidance for Rfc9438 {
 
     fn increase(&mut self, ack: &Ack, acked: u64, window: &mut Window) {
         let cwnd = window.segments();
-        let segments_acked = acked as f64 / window.mss as f64;
+        let segments_acked = acked as f64 / window.mss() as f64;
         let mut epoch = self.epoch.unwrap_or_else(|| self.start_epoch(ack.now, cwnd));
         // RFC 9438 §4.3 Figure 4.
         epoch.w_est += self.alpha(epoch.w_est) * segments_acked / cwnd;
@@ -101,7 +101,7 @@ impl Avoidance for Rfc9438 {
             (target - cwnd) / cwnd * segments_acked
         };
         // A window that was reset below where the stage left it grows no faster than in slow start.
-        window.grow(growth.min(segments_acked) * window.mss as f64);
+        window.grow(growth.min(segments_acked) * window.mss() as f64);
     }
 
     fn reduce(&mut self, event: &Congestion, window: &Window) -> Option<u64> {

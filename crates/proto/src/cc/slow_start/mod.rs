@@ -93,7 +93,7 @@ impl SlowStart {
     pub fn increase(&mut self, acked: u64, window: &mut Window, gain: f64) -> u64 {
         let (limit, divisor) = match self.exit.as_deref() {
             Some(Exit::PlusPlus(hystart)) => (hystart.limit, hystart.growth_divisor()),
-            _ if self.has_timed_out => (self.limit.min(window.mss), 1.0),
+            _ if self.has_timed_out => (self.limit.min(window.mss()), 1.0),
             _ => (self.limit, 1.0),
         };
         let counted = acked.min(limit);

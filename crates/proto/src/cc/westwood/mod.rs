@@ -50,8 +50,8 @@ impl<E: Estimator> Westwood<E> {
 impl<E: Estimator> Avoidance for Westwood<E> {
     fn observe(&mut self, ack: &Ack, window: &mut Window) {
         self.min_rtt = self.min_rtt.min(in_whole_ticks(ack.min_rtt, self.tick));
-        let acked = self.count.count(ack, window.mss);
-        self.estimator.sample(ack, acked, window.mss);
+        let acked = self.count.count(ack, window.mss());
+        self.estimator.sample(ack, acked, window.mss());
     }
 
     fn increase(&mut self, _ack: &Ack, acked: u64, window: &mut Window) {

@@ -101,7 +101,7 @@ impl Estimator for EveryAckAlike {
 
     /// Whole segments, as in the authors' code; fewer after a timeout.
     fn ssthresh(&mut self, pipe: f64, event: &Congestion, window: &Window) -> f64 {
-        let mss = window.mss as f64;
+        let mss = window.mss() as f64;
         if event.cause != Cause::Timeout {
             return (pipe / mss).floor() * mss;
         }

@@ -93,7 +93,7 @@ impl Avoidance for WestwoodPlus {
             let is_old = std::mem::take(&mut self.is_min_rtt_old);
             self.min_rtt = if is_old { rtt } else { self.min_rtt.min(rtt) };
         }
-        let acked = self.count.count(ack, window.mss);
+        let acked = self.count.count(ack, window.mss());
         if let Some((bytes, length)) = self.interval.close(ack.now, acked, self.rtt.max(self.interval_min)) {
             self.estimate.add(bytes / length);
         }

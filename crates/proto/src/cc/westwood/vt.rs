@@ -79,7 +79,7 @@ impl Avoidance for WestwoodVt {
     /// ECN-Echo, where WestwoodNR's reaction stays.
     fn reduce(&mut self, event: &Congestion, window: &Window) -> Option<u64> {
         let is_judged = event.cause == Cause::Loss && !window.in_slow_start();
-        if is_judged && !self.is_congestion(event, window.mss) {
+        if is_judged && !self.is_congestion(event, window.mss()) {
             return None;
         }
         self.nr.reduce(event, window)

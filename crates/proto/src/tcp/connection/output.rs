@@ -97,7 +97,7 @@ impl Connection {
             };
             // RFC 3168 §6.1.2: on the first new data after the reduction.
             let may_tell = outgoing.reason == Reason::New || self.rules.config.ecn_retransmissions;
-            if may_tell && self.sender.core.answered.take_cwr() {
+            if may_tell && std::mem::take(&mut self.sender.core.owes_cwr) {
                 segment.flags.set(Flags::CWR);
             }
         }

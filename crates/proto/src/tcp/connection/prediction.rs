@@ -63,7 +63,7 @@ impl Connection {
 
     /// Returns whether what leaves next is new data, with neither CWR nor SACK blocks.
     fn sends_plainly(&self, sender: &Sender) -> bool {
-        let owes_cwr = self.negotiated.ecn && sender.core.answered.owes_cwr();
+        let owes_cwr = self.negotiated.ecn && sender.core.owes_cwr;
         sender.sends_new() && !owes_cwr && !self.receiver.has_blocks()
     }
 

@@ -151,7 +151,8 @@ impl Sender {
     /// Data is to be sent: from now on `cc` decides how much, and how fast.
     pub fn follow(&mut self, cc: Box<dyn CongestionControl>) {
         self.core.follow(cc);
-        let needs_times = self.core.has_sack() || self.core.sampler.is_read || self.core.spurious.is_linuxs();
+        let needs_times =
+            self.core.has_sack() || self.core.sampler.is_read() || self.core.spurious.is_linuxs();
         if self.timed.is_some() && !needs_times {
             self.core.board.forget_times();
         }

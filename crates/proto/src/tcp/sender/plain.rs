@@ -53,7 +53,7 @@ impl Sender {
         self.sample_rtt(now, &originals, timestamps.map(|ts| ts.echo));
         self.postpone_timer(now);
         self.policy.on_plain_ack(now, &taken);
-        if self.core.sampler.is_read || !self.tell_plainly(now, acked.min(delivered)) {
+        if self.core.sampler.is_read() || !self.tell_plainly(now, acked.min(delivered)) {
             let told = Told {
                 now,
                 acked,
