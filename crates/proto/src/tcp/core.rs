@@ -47,6 +47,8 @@ pub struct Core {
     pub allowance: Allowance,
     rules: WindowRules,
     has_sack: bool,
+    /// Reductions are spread over a round trip.
+    has_prr: bool,
     phase: Phase,
     /// The episode began with a corrupted packet, of which the controller has not been told.
     is_spared: bool,
@@ -56,12 +58,10 @@ pub struct Core {
     pub cc: Governor,
     pub rtt: RttEstimator,
     pub inflation: Inflation,
-    pub reduction: Reduction,
-    pub board: Scoreboard,
     /// Sender maximum segment size: payload bytes of a full segment.
     mss: u32,
-    /// The initial window in segments.
-    initial_segments: u32,
+    pub reduction: Reduction,
+    pub board: Scoreboard,
     /// SND.NXT. Never moves back: what is to be resent is marked on the scoreboard.
     nxt: u64,
     pub stats: Counters,
@@ -78,12 +78,12 @@ impl Core {
             sampler: RateSampler::default(),
             stats: Counters::default(),
             mss: mss as u32,
-            initial_segments: config.initial_window,
             rules: config.windows,
             phase: Phase::Open,
             recover: 0,
             duplicates: Duplicates::new(config.dupack_threshold),
             has_sack: false,
+            has_prr: false,
             inflation: Inflation::new(config.limited_transmit),
             reduction: Reduction::default(),
             allowance: Allowance::default(),
@@ -121,7 +121,7 @@ impl Core {
     fn set_sack(&mut self, config: &TcpConfig, has_sack: bool) {
         self.has_sack = has_sack;
         self.board.emulates_sack = recovery::emulates_sack(config, has_sack);
-        self.reduction = Reduction::new(config.prr && (has_sack || self.board.emulates_sack));
+        self.has_prr = config.prr && (has_sack || self.board.emulates_sack);
     }
 
     pub fn stats(&self) -> Stats {
@@ -275,7 +275,7 @@ impl Core {
     fn reduce(&mut self, now: Time, cause: Cause) {
         let prior_cwnd = self.cc.cwnd();
         self.congestion(now, cause, Expiry::default());
-        if !self.cc.governs_recovery() {
+        if self.has_prr && !self.cc.governs_recovery() {
             self.reduction.begin(prior_cwnd, self.cc.cwnd(), self.mss());
         }
     }
@@ -492,7 +492,7 @@ impl Core {
             WindowRules::Linux => (self.cc.cwnd().max(saved.cwnd), self.cc.ssthresh().max(saved.ssthresh)),
             // RFC 4015 §3.2 step 5. SACKed data is not in flight any more.
             _ => {
-                let initial_window = self.mss() * u64::from(self.initial_segments);
+                let initial_window = self.mss() * u64::from(self.spurious.initial_segments());
                 (self.board.in_flight() + acked.min(initial_window), saved.pipe_prev)
             }
         }

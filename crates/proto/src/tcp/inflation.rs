@@ -2,8 +2,9 @@
 
 #[derive(Debug)]
 pub struct Inflation {
-    /// The artificial window (RFC 5681 §3.2 steps 3 and 4); negative while [held back](Inflation::hold_back).
-    bytes: i64,
+    /// The artificial window (RFC 5681 §3.2 steps 3 and 4); negative while [held back](Inflation::hold_back). What leaves
+    /// the network is at most a window (RFC 7323 §2.3: 2³⁰), unless somebody forges ACKs.
+    bytes: i32,
     has_limited_transmit: bool,
     /// Bytes sent by limited transmit since the last new ACK. They are no part of FlightSize (RFC 5681 §3.2 step 2).
     limited_sent: u32,
@@ -27,7 +28,7 @@ impl Inflation {
 
     #[inline]
     pub fn applied_to(&self, window: u64) -> u64 {
-        if self.is_none() { window } else { window.saturating_add_signed(self.bytes) }
+        if self.is_none() { window } else { window.saturating_add_signed(self.bytes.into()) }
     }
 
     /// RFC 5681 §3.2 step 6: deflate.
@@ -38,17 +39,17 @@ impl Inflation {
 
     /// RFC 5681 §3.2 step 3: `segments` have left the network.
     pub fn inflate_to(&mut self, segments: u32, mss: u64) {
-        self.bytes = i64::from(segments) * mss as i64;
+        self.bytes = whole(u64::from(segments) * mss);
     }
 
     /// RFC 5681 §3.2 step 4: one more segment has left the network.
     pub fn inflate(&mut self, mss: u64) {
-        self.bytes += mss as i64;
+        self.bytes = self.bytes.saturating_add(whole(mss));
     }
 
     /// RFC 6582 §3.2 step 3: deflate by what was acknowledged, and add one segment back if it was at least that.
     pub fn on_partial_ack(&mut self, acked: u64, mss: u64) {
-        self.bytes -= acked as i64;
+        self.bytes = self.bytes.saturating_sub(whole(acked));
         if acked >= mss {
             self.inflate(mss);
         }
@@ -64,7 +65,7 @@ impl Inflation {
     /// With SACK, segments that have left the network make room for new ones by themselves (RFC 6675 §5 step 3). Without
     /// limited transmit, these `bytes` make none until recovery begins.
     pub fn hold_back(&mut self, bytes: u64) {
-        self.bytes = if self.has_limited_transmit { 0 } else { -(bytes as i64) };
+        self.bytes = if self.has_limited_transmit { 0 } else { -whole(bytes) };
     }
 
     /// New data has left outside of recovery.
@@ -84,4 +85,8 @@ impl Inflation {
     pub fn forget_limited(&mut self) {
         self.limited_sent = 0;
     }
+}
+
+fn whole(bytes: u64) -> i32 {
+    bytes.min(i32::MAX as u64) as i32
 }

@@ -50,51 +50,44 @@ impl Prr {
     }
 }
 
-/// The reduction that goes on, if any and if the connection uses PRR.
+/// The reduction that goes on, if any.
 #[derive(Debug, Default)]
-pub struct Reduction {
-    prr: Option<Box<Prr>>,
-    is_wanted: bool,
-}
+pub struct Reduction(Option<Box<Prr>>);
 
 impl Reduction {
-    pub fn new(is_wanted: bool) -> Reduction {
-        Reduction { prr: None, is_wanted }
-    }
-
     #[inline]
     pub fn goes_on(&self) -> bool {
-        self.prr.is_some()
+        self.0.is_some()
     }
 
     /// The window during the reduction, in bytes.
     #[inline]
     pub fn window(&self) -> Option<u64> {
-        self.prr.as_ref().map(|prr| prr.window)
+        self.0.as_ref().map(|prr| prr.window)
     }
 
     /// The controller has set cwnd, in bytes. If that lowers it, the reduction is spread over a round trip.
     pub fn begin(&mut self, prior_cwnd: u64, cwnd: u64, mss: u64) {
-        if self.is_wanted && cwnd < prior_cwnd {
-            self.prr = Some(Box::new(Prr::new(prior_cwnd, cwnd, mss)));
+        if cwnd < prior_cwnd {
+            self.0 = Some(Box::new(Prr::new(prior_cwnd, cwnd, mss)));
         }
     }
 
     #[inline]
     pub fn end(&mut self) {
-        self.prr = None;
+        self.0 = None;
     }
 
     #[inline]
     pub fn on_ack(&mut self, delivered: u64, in_flight: u64, is_safe: bool) {
-        if let Some(prr) = &mut self.prr {
+        if let Some(prr) = &mut self.0 {
             prr.on_ack(delivered, in_flight, is_safe);
         }
     }
 
     #[inline]
     pub fn on_sent(&mut self, bytes: u64) {
-        if let Some(prr) = &mut self.prr {
+        if let Some(prr) = &mut self.0 {
             prr.on_sent(bytes);
         }
     }

@@ -65,6 +65,8 @@ pub struct Spurious {
     has_eifel: bool,
     has_f_rto: bool,
     rules: WindowRules,
+    /// The initial window in segments.
+    initial_segments: u32,
     /// Boxed, because most connections are in no episode most of the time.
     episode: Option<Box<Episode>>,
     f_rto: FRto,
@@ -78,10 +80,16 @@ impl Spurious {
             has_eifel: config.eifel && config.timestamps,
             has_f_rto: config.f_rto,
             rules: config.windows,
+            initial_segments: config.initial_window,
             episode: None,
             f_rto: FRto::Idle,
             rtt_to_restore: None,
         }
+    }
+
+    /// RFC 4015 §3.2 step 5: how many segments may leave at once after an episode that proved spurious.
+    pub fn initial_segments(&self) -> u32 {
+        self.initial_segments
     }
 
     pub fn begin(&mut self, now: Time, saved: Saved) {
