@@ -73,6 +73,9 @@ pub struct Sender {
     pacer: Option<Box<Pacer>>,
     persist: Persist,
     usage: WindowUsage,
+    is_closing: bool,
+    /// Data was left when nothing more could be sent.
+    has_data_waiting: bool,
     /// Present if each segment has a timer of its own; `rto_deadline` is then the earliest of them.
     segment_timers: Option<Box<SegmentTimers>>,
     /// Position after the last byte written; the FIN, if any, stands there.
@@ -85,10 +88,6 @@ pub struct Sender {
     rto_deadline: Time,
     /// When plain ACKs last restarted the retransmission timer, if its deadline has not been computed since.
     restarted_at: Time,
-    pub retries: u32,
-    is_closing: bool,
-    /// Data was left when nothing more could be sent.
-    has_data_waiting: bool,
     /// The RTT that the last segment has given; [`Dur::MAX`] if none.
     last_rtt: Dur,
     /// Right edge of the peer's window.
@@ -100,6 +99,7 @@ pub struct Sender {
     window_seq: Seq,
     /// The largest window that the peer ever offered.
     peer_window_max: u32,
+    pub retries: u32,
 }
 
 pub use plain::Burst;
