@@ -249,7 +249,7 @@ impl Sender {
             return;
         }
         self.take_window(ack, window, seq);
-        if self.peer_edge > self.core.nxt() && !self.must_wait_for_room() {
+        if self.peer_edge() > self.core.nxt() && !self.must_wait_for_room() {
             self.persist.stop();
         }
     }
@@ -258,7 +258,6 @@ impl Sender {
     #[inline]
     pub(super) fn take_window(&mut self, ack: u64, window: u64, seq: Seq) {
         (self.window_seq, self.window_ack, self.last_window) = (seq, ack, window as u32);
-        self.peer_edge = ack + window;
         if window > u64::from(self.peer_window_max) {
             self.note_largest_window(window);
         }
@@ -367,7 +366,7 @@ impl Sender {
             self.undo(summary, ack.ece);
             return true;
         }
-        let has_new_data = self.unsent() > 0 && self.peer_edge > self.core.nxt();
+        let has_new_data = self.unsent() > 0 && self.peer_edge() > self.core.nxt();
         let verdict = self.core.spurious.handle_f_rto(summary, self.core.una(), has_new_data);
         match verdict {
             FrtoStep::Nothing => {}

@@ -90,8 +90,6 @@ pub struct Sender {
     restarted_at: Time,
     /// The RTT that the last segment has given; [`Dur::MAX`] if none.
     last_rtt: Dur,
-    /// Right edge of the peer's window.
-    peer_edge: u64,
     /// SND.WL2, SND.WND and SND.WL1: the last window, and the ACK and sequence number of the segment that advertised it. No
     /// window is larger than 2³⁰ (RFC 7323 §2.3).
     window_ack: u64,
@@ -124,7 +122,6 @@ impl Sender {
             is_closing: false,
             has_data_waiting: false,
             short_end: 0,
-            peer_edge: 1,
             peer_window_max: 0,
             last_window: 0,
             window_seq: Seq(0),
@@ -206,7 +203,7 @@ impl Sender {
         if core.board.lost() > 0 || self.is_held_back(now) {
             return 0;
         }
-        let room = self.peer_edge.saturating_sub(core.nxt());
+        let room = self.peer_edge().saturating_sub(core.nxt());
         core.window().saturating_sub(core.board.in_flight()).min(room)
     }
 
@@ -233,8 +230,13 @@ impl Sender {
     /// The window on a SYN or SYN-ACK, never scaled.
     pub fn on_initial_window(&mut self, window: u64, seq: Seq) {
         (self.window_seq, self.window_ack, self.last_window) = (seq, self.core.una(), window as u32);
-        self.peer_edge = self.core.una().max(1) + window;
         self.note_largest_window(window);
+    }
+
+    /// Right edge of the peer's window. That of a SYN begins behind it.
+    #[inline(always)]
+    fn peer_edge(&self) -> u64 {
+        self.window_ack.max(1) + u64::from(self.last_window)
     }
 
     /// Bytes that the application has written.
@@ -293,7 +295,7 @@ impl Sender {
 
     /// Bytes from SND.UNA to the right edge of the peer's window.
     pub fn peer_window(&self) -> u64 {
-        self.peer_edge.saturating_sub(self.core.una())
+        self.peer_edge().saturating_sub(self.core.una())
     }
 
     pub fn unsent(&self) -> u64 {

@@ -102,7 +102,7 @@ impl Sender {
     #[inline(always)]
     pub fn begin_burst(&mut self, now: Time) -> Option<Burst> {
         let core = &self.core;
-        let limit = self.write_end.min(self.peer_edge);
+        let limit = self.write_end.min(self.peer_edge());
         if core.board.is_empty() || core.nxt() + core.mss() > limit {
             return None;
         }

@@ -126,7 +126,7 @@ impl Sender {
     /// FIN goes with the last byte; in Linux, where a write sends at once what it may, only if that byte had to wait.
     #[inline]
     fn next_segment(&self) -> (u64, u64) {
-        let room = self.peer_edge.saturating_sub(self.core.nxt());
+        let room = self.peer_edge().saturating_sub(self.core.nxt());
         let data = self.write_end.saturating_sub(self.core.nxt());
         let payload = data.min(self.core.mss()).min(room);
         let is_joined = data == 0 || self.has_data_waiting || !self.core.spurious.is_linuxs();
@@ -170,7 +170,7 @@ impl Sender {
     /// Linux sends no part of a segment into a window that is too small for all of it before the persist timer has expired.
     pub(super) fn must_wait_for_room(&self) -> bool {
         let wanted = self.unsent().min(self.core.mss());
-        self.core.spurious.is_linuxs() && self.peer_edge.saturating_sub(self.core.nxt()) < wanted
+        self.core.spurious.is_linuxs() && self.peer_edge().saturating_sub(self.core.nxt()) < wanted
     }
 
     /// Returns whether the next segment, of `length` bytes, carries PSH: at the end of the data (RFC 9293 §3.9.1.2), and as
