@@ -2,7 +2,7 @@
 
 use crate::ahead::{Connected, Entry, Text, plain_bytes};
 use crate::circuit::Circuit;
-use crate::flow::{Flow, Phase, RECEIVER, SENDER, Transfer};
+use crate::flow::{Flow, Phase, RECEIVER, SENDER, Transfer, note_delivered};
 use crate::network::{Network, UDP_HEADERS_BYTES};
 use crate::packet::{Load, Packet, STATIONS_OWN};
 use crate::sampling;
@@ -498,7 +498,7 @@ fn count_delivery(network: &mut Network, transfer: &mut Transfer, flow: &mut Flo
     network.packets_delivered += 1;
     let order = network.packets.order(id);
     if transfer.truth.is_undecided() && order != STATIONS_OWN {
-        transfer.truth.delivered(packet.range(), order);
+        note_delivered(&mut transfer.truth, flow, packet.range(), order);
     }
 }
 

@@ -132,6 +132,7 @@ pub struct RareCounts {
     /// Packets without data that were lost, in both directions.
     pub acks_lost: u64,
     pub resets: u64,
+    pub spurious: Spurious,
     /// Payload of datagrams that arrived.
     pub datagram_bytes: u64,
 }
@@ -171,6 +172,11 @@ impl Counts {
         }
     }
 
+    /// A retransmission that was sent for this reason is found spurious.
+    pub fn on_spurious(&mut self, reason: Reason) {
+        self.rare_mut().spurious.count(reason);
+    }
+
     pub fn losses(&self, cause: DropCause) -> u64 {
         match cause {
             DropCause::Overflow => self.overflows,
@@ -193,7 +199,6 @@ pub struct Totals {
     pub timeouts: u64,
     pub fast_retransmits: u64,
     pub cwnd_reductions: u64,
-    pub spurious: Spurious,
 }
 
 impl Totals {
@@ -204,7 +209,6 @@ impl Totals {
             timeouts: stats.timeouts,
             fast_retransmits: stats.fast_retransmits,
             cwnd_reductions: stats.cwnd_reductions,
-            spurious: transfer.truth.spurious(),
         }
     }
 
@@ -213,10 +217,14 @@ impl Totals {
         self.timeouts += other.timeouts;
         self.fast_retransmits += other.fast_retransmits;
         self.cwnd_reductions += other.cwnd_reductions;
-        self.spurious.retransmissions += other.spurious.retransmissions;
-        self.spurious.timeouts += other.spurious.timeouts;
-        self.spurious.fast_retransmits += other.spurious.fast_retransmits;
     }
+}
+
+/// Notes that a copy of data has arrived while the truth about some retransmission is undecided.
+// By value, so that the callers, which are hot, can keep the range in registers.
+#[cold]
+pub fn note_delivered(truth: &mut Truth, flow: &mut Flow, range: Range<u64>, order: u32) {
+    truth.delivered(range, order, |reason| flow.counts.on_spurious(reason));
 }
 
 /// How far a greedy application writes ahead of what is sent, in bytes. So much still leaves after it stops.
@@ -251,8 +259,7 @@ pub enum Phase {
 
 impl Transfer {
     /// The bytes of a `Transfer` that every packet touches beside the ends.
-    pub const TOUCHED: Range<usize> =
-        offset_of!(Transfer, flow)..offset_of!(Transfer, truth) + Truth::TOUCHED;
+    pub const TOUCHED: Range<usize> = offset_of!(Transfer, flow)..offset_of!(Transfer, started);
 
     pub fn new(flow: u32, number: u32, ends: [Connection; 2], started: Time) -> Transfer {
         Transfer {

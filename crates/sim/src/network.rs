@@ -12,6 +12,7 @@ use airtcp_proto::path::{Fate, Output};
 use airtcp_proto::tcp::{Reason, Transmit};
 use airtcp_wire::{Dur, Flags, Header, SackBlocks, Time};
 use std::collections::VecDeque;
+use std::ops::Range;
 
 pub const UDP_HEADERS_BYTES: u32 = IP_HEADER_BYTES + 8;
 
@@ -238,7 +239,7 @@ impl Network {
 /// Records the data that is sent. Returns which copy of its bytes it is.
 fn account(
     transfer: &mut Transfer,
-    flow: &Flow,
+    flow: &mut Flow,
     transmit: &Transmit,
     now: Time,
     recorder: Option<&mut Recorder>,
@@ -256,5 +257,10 @@ fn account(
         return 0;
     }
     let Transfer { truth, ends, .. } = transfer;
-    truth.resent(range, transmit.reason, |range| ends[RECEIVER].has_received(range.start, range.end))
+    let has_received = |range: &Range<u64>| ends[RECEIVER].has_received(range.start, range.end);
+    let (order, is_spurious) = truth.resent(range, transmit.reason, has_received);
+    if is_spurious {
+        flow.counts.on_spurious(transmit.reason);
+    }
+    order
 }

@@ -1,7 +1,7 @@
 //! What a connection sends to an end that is ahead, and what comes back, without packets in the slab.
 
 use super::{Arrival, Entry, What};
-use crate::flow::{Flow, Phase, RECEIVER, SENDER, Transfer};
+use crate::flow::{Flow, Phase, RECEIVER, SENDER, Transfer, note_delivered};
 use crate::network::Network;
 use crate::packet::IP_HEADER_BYTES;
 use crate::stage::Stage;
@@ -260,7 +260,8 @@ impl Connected<'_> {
             return false;
         }
         if self.transfer.truth.is_undecided() {
-            self.transfer.truth.delivered(offset..offset + u64::from(header.len), 0);
+            let range = offset..offset + u64::from(header.len);
+            note_delivered(&mut self.transfer.truth, self.flow, range, 0);
         }
         end.read_all();
         match end.poll_expected_ack(at, &mut network.sack) {
