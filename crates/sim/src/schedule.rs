@@ -17,12 +17,24 @@ pub const LONE: TimerId = 1 << 24;
 /// The two earliest entries of an owner. The second lets a paced sender keep the entry of its retransmission timer
 /// while those of its pacer come and go.
 #[derive(Clone, Copy)]
-struct Pushed {
+struct Earliest {
     first: Time,
     second: Time,
 }
 
-const NONE: Pushed = Pushed { first: Time::NEVER, second: Time::NEVER };
+const NONE: Earliest = Earliest { first: Time::NEVER, second: Time::NEVER };
+
+/// The entries of each owner. Several [`Timers`] may share it, as long as each owner keeps to one of them.
+#[derive(Default)]
+pub struct Pushed(Vec<Earliest>);
+
+impl Pushed {
+    /// Does the owner's first entry come up at that time or before?
+    #[inline(always)]
+    pub fn is_by(&self, id: TimerId, at: Time) -> bool {
+        self.0.get(id as usize).is_some_and(|pushed| pushed.first <= at)
+    }
+}
 
 /// Timers in the order of their deadlines; those with the same deadline in the order in which they were pushed.
 pub struct Timers {
@@ -32,14 +44,13 @@ pub struct Timers {
     /// first, the heap is not touched.
     first: Option<Entry>,
     others: BinaryHeap<Reverse<Entry>>,
-    pushed: Vec<Pushed>,
     pushes: u64,
 }
 
 impl Default for Timers {
     fn default() -> Timers {
         let others = BinaryHeap::default();
-        Timers { next: Time::NEVER, first: None, others, pushed: Vec::default(), pushes: 0 }
+        Timers { next: Time::NEVER, first: None, others, pushes: 0 }
     }
 }
 
@@ -51,21 +62,9 @@ const ID_BITS: u32 = 25;
 impl Timers {
     /// Sets the owner's timer to `deadline`.
     #[inline]
-    pub fn set(&mut self, id: TimerId, deadline: Time) {
-        if let Some(pushed) = self.pushed.get(id as usize)
-            && deadline >= pushed.first
-        {
-            return;
-        }
-        self.push(id, deadline);
-    }
-
-    /// As [`set`](Timers::set), where the deadline takes some work to compute but is not before `earliest`.
-    #[inline(always)]
-    pub fn set_lazily(&mut self, id: TimerId, earliest: Time, deadline: impl FnOnce() -> Time) {
-        let is_set = self.pushed.get(id as usize).is_some_and(|pushed| pushed.first <= earliest);
-        if !is_set {
-            self.set(id, deadline());
+    pub fn set(&mut self, pushed: &mut Pushed, id: TimerId, deadline: Time) {
+        if !pushed.is_by(id, deadline) {
+            self.push(pushed, id, deadline);
         }
     }
 
@@ -78,17 +77,17 @@ impl Timers {
     }
 
     #[inline(never)]
-    fn push(&mut self, id: TimerId, deadline: Time) {
+    fn push(&mut self, Pushed(pushed): &mut Pushed, id: TimerId, deadline: Time) {
         debug_assert!(id < LONE);
         if deadline.is_never() {
             return;
         }
-        if self.pushed.len() <= id as usize {
-            self.pushed.resize(id as usize + 1, NONE);
+        if pushed.len() <= id as usize {
+            pushed.resize(id as usize + 1, NONE);
         }
-        let pushed = &mut self.pushed[id as usize];
+        let pushed = &mut pushed[id as usize];
         if deadline < pushed.first {
-            *pushed = Pushed { first: deadline, second: pushed.first };
+            *pushed = Earliest { first: deadline, second: pushed.first };
             self.insert_new(id, deadline);
         }
     }
@@ -141,42 +140,42 @@ impl Timers {
 
     /// Takes the earliest entry. Returns its owner, who compares its true deadline with the time and calls
     /// [`set`](Timers::set) again; `None` if the entry was superseded.
-    pub fn pop(&mut self) -> Option<TimerId> {
+    pub fn pop(&mut self, Pushed(pushed): &mut Pushed) -> Option<TimerId> {
         let entry = self.first.take().or_else(|| self.others.pop().map(|Reverse(entry)| entry))?;
         self.next = self.second().map_or(Time::NEVER, deadline);
         let id = owner(entry);
         if id >= LONE {
             return Some(id);
         }
-        let pushed = &mut self.pushed[id as usize];
+        let pushed = &mut pushed[id as usize];
         if pushed.first != deadline(entry) {
             return None;
         }
-        *pushed = Pushed { first: pushed.second, second: Time::NEVER };
+        *pushed = Earliest { first: pushed.second, second: Time::NEVER };
         Some(id)
     }
 
     /// Does what [`set`](Timers::set) and [`pop`](Timers::pop) would if this owner were the next. Returns whether it
     /// is; if not, nothing has changed.
     #[inline]
-    pub fn pass(&mut self, id: TimerId, deadline: Time) -> bool {
+    pub fn pass(&mut self, pushed: &mut Pushed, id: TimerId, deadline: Time) -> bool {
         if deadline == self.next() {
-            return self.pass_set(id, deadline);
+            return self.pass_set(pushed, id, deadline);
         }
         let is_next = deadline < self.next();
         // `set` would push the first entry down and `pop` would bring it up again; both forget the second.
-        if is_next && let Some(pushed) = self.pushed.get_mut(id as usize) {
+        if is_next && let Some(pushed) = pushed.0.get_mut(id as usize) {
             pushed.second = Time::NEVER;
         }
         is_next
     }
 
     /// As [`pass`](Timers::pass) if the earliest entry, which may be this owner's, has that deadline.
-    fn pass_set(&mut self, id: TimerId, deadline: Time) -> bool {
+    fn pass_set(&mut self, pushed: &mut Pushed, id: TimerId, deadline: Time) -> bool {
         let is_next = self.peek() == Some(id)
-            && self.pushed.get(id as usize).is_some_and(|pushed| pushed.first == deadline);
+            && pushed.0.get(id as usize).is_some_and(|pushed| pushed.first == deadline);
         if is_next {
-            self.pop();
+            self.pop(pushed);
         }
         is_next
     }
@@ -195,44 +194,65 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn entries(timers: &Timers) -> usize {
-        usize::from(timers.first.is_some()) + timers.others.len()
+    /// Timers that share their entries' times with no others.
+    #[derive(Default)]
+    struct Alone {
+        timers: Timers,
+        pushed: Pushed,
+    }
+
+    impl Alone {
+        fn set(&mut self, id: TimerId, deadline: Time) {
+            self.timers.set(&mut self.pushed, id, deadline);
+        }
+
+        fn pop(&mut self) -> Option<TimerId> {
+            self.timers.pop(&mut self.pushed)
+        }
+
+        fn pass(&mut self, id: TimerId, deadline: Time) -> bool {
+            self.timers.pass(&mut self.pushed, id, deadline)
+        }
+
+        fn entries(&self) -> usize {
+            usize::from(self.timers.first.is_some()) + self.timers.others.len()
+        }
     }
 
     #[test]
     fn a_timer_restarted_later_costs_one_entry() {
-        let mut timers = Timers::default();
+        let mut timers = Alone::default();
         (100..200).for_each(|at| timers.set(0, Time(at)));
-        assert_eq!(entries(&timers), 1);
+        assert_eq!(timers.entries(), 1);
     }
 
     #[test]
     fn an_owner_without_a_deadline_takes_no_room() {
-        let mut timers = Timers::default();
+        let mut timers = Alone::default();
         timers.set(7, Time::NEVER);
-        timers.set_next(LONE + 7, Time::NEVER);
-        timers.set_next(LONE + 7, Time(3));
+        timers.timers.set_next(LONE + 7, Time::NEVER);
+        timers.timers.set_next(LONE + 7, Time(3));
         timers.set(4, Time(5));
-        assert_eq!(timers.pushed.len(), 5);
+        assert_eq!(timers.pushed.0.len(), 5);
         assert_eq!([(); 3].map(|()| timers.pop()), [Some(LONE + 7), Some(4), None]);
     }
 
     #[test]
     fn a_pacing_timer_leaves_the_retransmission_timer_where_it_is() {
-        let mut timers = Timers::default();
+        let mut timers = Alone::default();
         timers.set(0, Time(1000));
         for at in 0..100 {
             timers.set(0, Time(at));
             assert_eq!(timers.pop(), Some(0));
             timers.set(0, Time(1000 + at));
         }
-        assert_eq!(entries(&timers), 1);
+        assert_eq!(timers.entries(), 1);
     }
 
     #[test]
     fn passing_is_setting_and_popping_where_nothing_is_due_before() {
         let [mut passed, mut popped] = [(); 2].map(|()| {
-            let mut timers = Timers::default();
+            let mut timers = Alone::default();
             for (id, at) in [(0, 300), (0, 200), (1, 100)] {
                 timers.set(id, Time(at));
             }
@@ -244,9 +264,9 @@ mod tests {
             popped.set(id, Time(at));
             assert_eq!(popped.pop(), Some(id));
         }
-        let rest = |mut timers: Timers| -> Vec<_> {
+        let rest = |mut timers: Alone| -> Vec<_> {
             std::iter::from_fn(|| {
-                Some(timers.next()).filter(|at| !at.is_never()).map(|at| (at, timers.pop()))
+                Some(timers.timers.next()).filter(|at| !at.is_never()).map(|at| (at, timers.pop()))
             })
             .collect()
         };
@@ -257,12 +277,12 @@ mod tests {
         /// Whatever is set in whatever order, each owner is woken at its last deadline, in order of time.
         #[test]
         fn every_owner_is_woken_at_its_deadline(sets in prop::collection::vec((0u32..5, 1u64..50), 1..200)) {
-            let mut timers = Timers::default();
+            let mut timers = Alone::default();
             let mut deadlines = [Time::NEVER; 5];
             let mut now = Time::ZERO;
-            let mut fired = |timers: &mut Timers, deadlines: &mut [Time; 5], until: Time| {
-                while timers.next() <= until {
-                    now = timers.next();
+            let mut fired = |timers: &mut Alone, deadlines: &mut [Time; 5], until: Time| {
+                while timers.timers.next() <= until {
+                    now = timers.timers.next();
                     let Some(id) = timers.pop() else { continue };
                     if deadlines[id as usize] <= now {
                         assert_eq!(deadlines[id as usize], now, "late");

@@ -1,6 +1,6 @@
 //! The timers of a run.
 
-use crate::schedule::{LONE, TimerId, Timers};
+use crate::schedule::{LONE, Pushed, TimerId, Timers};
 use airtcp_wire::Time;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -30,6 +30,8 @@ pub struct Schedule {
     numbering: Numbering,
     /// The timers of each clock.
     timers: [Timers; 2],
+    /// Of both clocks, since each timer goes by one of them only.
+    pushed: Pushed,
     /// The clock of the current event.
     clock: Clock,
 }
@@ -38,7 +40,7 @@ impl Schedule {
     /// A schedule for a run with these numbers of stations and circuits.
     pub fn new(stations: usize, circuits: usize) -> Schedule {
         let numbering = Numbering::new(stations, circuits);
-        Schedule { numbering, timers: Default::default(), clock: Clock::Run }
+        Schedule { numbering, timers: Default::default(), pushed: Pushed::default(), clock: Clock::Run }
     }
 
     /// Sets and pops timers by this clock from now on.
@@ -54,7 +56,7 @@ impl Schedule {
 
     /// Sets the timer of a flow's source, which has expired or was never set.
     pub fn set_source(&mut self, flow: usize, deadline: Time) {
-        let number = self.numbering.number(self.clock, Timer::Source(flow));
+        let number = self.numbering.number(Timer::Source(flow));
         self.timers[self.clock as usize].set_next(number, deadline);
     }
 
@@ -68,21 +70,24 @@ impl Schedule {
     #[inline(always)]
     pub fn set_lazily(&mut self, timer: Timer, earliest: Time, deadline: impl FnOnce() -> Time) {
         debug_assert!(self.clock == Clock::Run);
-        let number = self.numbering.number(Clock::Run, timer);
-        self.timers[Clock::Run as usize].set_lazily(number, earliest, deadline);
+        let number = self.numbering.number(timer);
+        if !self.pushed.is_by(number, earliest) {
+            self.timers[Clock::Run as usize].set(&mut self.pushed, number, deadline());
+        }
     }
 
     /// As [`set`](Schedule::set), by this clock.
     #[inline(always)]
     pub fn set_by(&mut self, clock: Clock, timer: Timer, deadline: Time) {
-        self.timers[clock as usize].set(self.numbering.number(clock, timer), deadline);
+        self.timers[clock as usize].set(&mut self.pushed, self.numbering.number(timer), deadline);
     }
 
     /// As [`Timers::pass`], by the run's clock, if nothing is due by the other clock before.
     #[inline]
     pub fn pass(&mut self, timer: Timer, deadline: Time) -> bool {
+        let number = self.numbering.number(timer);
         self.next_by(Clock::Ahead) >= deadline
-            && self.timers[Clock::Run as usize].pass(self.numbering.number(Clock::Run, timer), deadline)
+            && self.timers[Clock::Run as usize].pass(&mut self.pushed, number, deadline)
     }
 
     /// As [`Timers::next`], by either clock. Also returns by which.
@@ -101,21 +106,21 @@ impl Schedule {
     /// As [`Timers::peek`], by the run's clock.
     #[inline]
     pub fn peek(&self) -> Option<Timer> {
-        self.timers[Clock::Run as usize].peek().map(|number| self.numbering.timer(Clock::Run, number))
+        self.timers[Clock::Run as usize].peek().map(|number| self.numbering.timer(number))
     }
 
     /// If this is the next timer of the end that is ahead, and it comes up before it is `wanted`, sets it to when it
     /// is. Returns whether it has.
     pub fn put_off(&mut self, timer: Timer, wanted: impl FnOnce() -> Time) -> bool {
-        let number = self.numbering.number(Clock::Ahead, timer);
+        let number = self.numbering.number(timer);
         let timers = &mut self.timers[Clock::Ahead as usize];
         if timers.peek() != Some(number) {
             return false;
         }
         let wanted = wanted();
         let is_early = timers.next() < wanted;
-        if is_early && timers.pop().is_some() {
-            timers.set(number, wanted);
+        if is_early && timers.pop(&mut self.pushed).is_some() {
+            timers.set(&mut self.pushed, number, wanted);
         }
         is_early
     }
@@ -123,13 +128,13 @@ impl Schedule {
     /// As [`Timers::pop`], by the clock of the current event.
     #[inline]
     pub fn pop(&mut self) -> Option<Timer> {
-        let number = self.timers[self.clock as usize].pop()?;
-        Some(self.numbering.timer(self.clock, number))
+        let number = self.timers[self.clock as usize].pop(&mut self.pushed)?;
+        Some(self.numbering.timer(number))
     }
 }
 
-/// Numbers the timers of a run by each clock: first those of the scenario's parts but sources, then those of
-/// connections, which come and go. At the end that is ahead, only receivers have timers, and the numbers leave no gaps.
+/// Numbers the timers of a run: first those of the scenario's parts but sources, then those of connections, which come
+/// and go.
 struct Numbering {
     circuits: TimerId,
     endpoints: TimerId,
@@ -147,24 +152,21 @@ impl Numbering {
     }
 
     #[inline(always)]
-    fn number(&self, clock: Clock, timer: Timer) -> TimerId {
+    fn number(&self, timer: Timer) -> TimerId {
         match timer {
             Timer::WarmUp => WARM_UP,
             Timer::Sample => SAMPLE,
             Timer::Station(station) => STATIONS + station as TimerId,
             Timer::Circuit(circuit, end) => self.circuits + (2 * circuit + end) as TimerId,
-            Timer::Endpoint(endpoint) => self.endpoints + (endpoint >> (clock as u32)),
+            Timer::Endpoint(endpoint) => self.endpoints + endpoint,
             Timer::Source(flow) => SOURCES + flow as TimerId,
         }
     }
 
-    fn timer(&self, clock: Clock, number: TimerId) -> Timer {
+    fn timer(&self, number: TimerId) -> Timer {
         match number {
             _ if number >= SOURCES => Timer::Source((number - SOURCES) as usize),
-            _ if number >= self.endpoints => {
-                let (place, clock) = (number - self.endpoints, clock as u32);
-                Timer::Endpoint(place << clock | clock)
-            }
+            _ if number >= self.endpoints => Timer::Endpoint(number - self.endpoints),
             WARM_UP => Timer::WarmUp,
             SAMPLE => Timer::Sample,
             _ if number < self.circuits => Timer::Station((number - STATIONS) as usize),
@@ -183,15 +185,12 @@ mod tests {
     #[test]
     fn each_timer_has_a_number_of_its_own() {
         let numbering = Numbering::new(3, 2);
-        for clock in [Clock::Run, Clock::Ahead] {
-            let timers: Vec<Timer> = (0..20).map(|number| numbering.timer(clock, number)).collect();
-            assert!(timers.iter().zip(0..).all(|(&timer, number)| numbering.number(clock, timer) == number));
-            assert_eq!(timers[2..5], [0, 1, 2].map(Timer::Station));
-            assert_eq!(timers[7], Timer::Circuit(1, 0));
-            let [first, second] = if clock == Clock::Run { [0, 1] } else { [1, 3] };
-            assert_eq!(timers[9..11], [Timer::Endpoint(first), Timer::Endpoint(second)]);
-            let source = numbering.number(clock, Timer::Source(5));
-            assert_eq!(numbering.timer(clock, source), Timer::Source(5));
-        }
+        let timers: Vec<Timer> = (0..20).map(|number| numbering.timer(number)).collect();
+        assert!(timers.iter().zip(0..).all(|(&timer, number)| numbering.number(timer) == number));
+        assert_eq!(timers[2..5], [0, 1, 2].map(Timer::Station));
+        assert_eq!(timers[7], Timer::Circuit(1, 0));
+        assert_eq!(timers[9..11], [0, 1].map(Timer::Endpoint));
+        let source = numbering.number(Timer::Source(5));
+        assert_eq!(numbering.timer(source), Timer::Source(5));
     }
 }
