@@ -22,8 +22,8 @@ pub struct Resting {
     acks_sent: u64,
     duplicate_segments_received: u64,
     syn_sent_at: Time,
-    /// How long the SYN's acknowledgment took.
-    syn_rtt: Dur,
+    /// How long the SYN's acknowledgment took. A sender for which it took longer than fits does not rest.
+    syn_rtt_ns: u32,
     /// The peer's last window (SND.WND), and the largest that it ever offered. None is larger than 2³⁰.
     window: u32,
     largest_window: u32,
@@ -124,7 +124,7 @@ impl Resting {
             acks_sent,
             duplicate_segments_received,
             syn_sent_at,
-            syn_rtt,
+            syn_rtt_ns: syn_rtt.0.try_into().ok()?,
             window: window as u32,
             largest_window: largest_window as u32,
             window_seq,
@@ -138,7 +138,7 @@ impl Resting {
         sender.poll_syn(self.syn_sent_at);
         let (window, seq) = (u64::from(self.window), self.window_seq);
         let ack = AckIn { ack: Resting::UNA, window, seq, ..AckIn::default() };
-        sender.handle_ack(self.syn_sent_at + self.syn_rtt, &ack);
+        sender.handle_ack(self.syn_sent_at + Dur(self.syn_rtt_ns.into()), &ack);
         sender.note_largest_window(u64::from(self.largest_window));
         sender.establish(rules, mss, has_sack);
         sender.forget_last_rtt();
