@@ -42,10 +42,17 @@ impl Ends {
         prefetch_part(transfer, Transfer::TOUCHED);
     }
 
-    /// Prefetches the sender of this end of a connection, once the end itself is in the cache.
+    /// Prefetches the sender of the one and the receiver of the other of these ends, once the ends themselves are in the
+    /// cache.
     #[inline(always)]
-    pub fn prefetch_sender(&self, index: u32, end: usize) {
-        self.transfers.get(index).ends[end].prefetch_sender();
+    pub fn prefetch_halves(&self, index: u32, ends: &[usize]) {
+        let transfer = self.transfers.get(index);
+        for &end in ends {
+            match end {
+                SENDER => transfer.ends[SENDER].prefetch_sender(),
+                _ => transfer.ends[RECEIVER].prefetch_receiver(),
+            }
+        }
     }
 
     /// Prefetches what these ends point to, and their flow, once the ends themselves are in the cache.
@@ -102,16 +109,15 @@ impl Ends {
         if !packets.is_header_all(id) || !end.handle_expected_text(now, &packet.header, packet.ecn) {
             return false;
         }
-        end.read_all();
         let flow = &mut self.flows[packet.flow as usize];
         count_at_circuit(circuits, flow);
         count_delivery(&mut stage.network, transfer, flow, id);
         stage.network.packets.remove(id);
         transfer.under_way -= 1;
         let end = &mut transfer.ends[RECEIVER];
-        match end.poll_expected_ack(now, &mut stage.network.sack) {
-            Some(ack) => Connected { stage, transfer, flow, endpoint: endpoint ^ 1 }.send_ack(ack),
-            None => stage.schedule.set(Timer::Endpoint(endpoint), end.poll_expected_timeout()),
+        match end.read_and_answer(now, &mut stage.network.sack) {
+            Ok(ack) => Connected { stage, transfer, flow, endpoint: endpoint ^ 1 }.send_ack(ack),
+            Err(deadline) => stage.schedule.set(Timer::Endpoint(endpoint), deadline),
         }
         true
     }

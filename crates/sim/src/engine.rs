@@ -394,7 +394,7 @@ impl Engine {
             self.ends.prefetch_ends(endpoint >> 1, &[(endpoint & 1) as usize]);
         }
         if let Some(endpoint) = endpoint(4) {
-            self.ends.prefetch_sender(endpoint >> 1, (endpoint & 1) as usize);
+            self.ends.prefetch_halves(endpoint >> 1, &[(endpoint & 1) as usize]);
         }
         if let Some(endpoint) = endpoint(2) {
             self.ends.prefetch_beyond_ends(endpoint >> 1, &[(endpoint & 1) as usize]);
@@ -427,7 +427,7 @@ impl Engine {
             self.ends.prefetch_ends(endpoint >> 1, &[SENDER, RECEIVER]);
         }
         if let Some(endpoint) = endpoint(8) {
-            self.ends.prefetch_sender(endpoint >> 1, SENDER);
+            self.ends.prefetch_halves(endpoint >> 1, &[SENDER, RECEIVER]);
         }
         if let Some(endpoint) = endpoint(4) {
             self.ends.prefetch_beyond_ends(endpoint >> 1, &[SENDER, RECEIVER]);

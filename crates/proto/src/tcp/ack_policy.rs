@@ -12,7 +12,7 @@ const PROMPT_DUPLICATES: u8 = 3;
 const LONGEST_COMPRESSION_NS: u32 = 1_000_000;
 
 /// Immediate and delayed acknowledgments (RFC 9293 §3.8.6.3, RFC 5681 §4.2).
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct AckPolicy {
     /// So many bytes make an ACK due. No window holds as many as these two fields do (RFC 7323 §2.3).
     every_bytes: u32,
@@ -36,7 +36,7 @@ pub struct AckPolicy {
 }
 
 /// Linux's quick ACKs: each segment is acknowledged at once.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug)]
 struct Quick {
     most: u32,
     left: u32,
@@ -131,6 +131,15 @@ impl AckPolicy {
             quick.growth.on_rtt(rtt);
             quick.pause = rto;
             self.calm_until = Time::ZERO;
+        }
+    }
+
+    /// An RTT and an RTO of which [`on_handshake`](AckPolicy::on_handshake) makes what it made of the handshake's, until data
+    /// arrives.
+    pub fn handshake(&self) -> (Dur, Dur) {
+        match &self.quick {
+            Some(quick) => (quick.growth.rtt(), quick.pause),
+            None => (Dur(u64::from(self.compression_delay_ns) * 20), Dur::ZERO),
         }
     }
 

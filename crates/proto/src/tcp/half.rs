@@ -1,186 +1,69 @@
-//! The sending half of a connection. It rests while the connection only receives: a [`Sender`] is large, and needed by one
-//! end of most connections only.
+//! A half of a connection. A [`Sender`] and a [`Receiver`](super::receiver::Receiver) are large, and most ends of connections
+//! need only one of them.
 
-use super::connection::{Counters, Stats};
-use super::handshake::Rules;
-use super::sender::{AckIn, Sender};
-use airtcp_wire::{Dur, Seq, Time};
+use super::sender::Sender;
+use super::sender_at_rest::SenderAtRest;
 use std::ops::{Deref, DerefMut};
 
-/// The sending half. It rests while nothing but text arrives. Whatever else happens wakes it first, so that most code uses
-/// it as the [`Sender`] that it then is.
-pub enum Half {
-    Sending(Box<Sender>),
-    Resting(Resting),
-}
+/// One of the two halves of a connection. It rests while it has nothing to do but what the other half can do for it, which
+/// then holds what remains of it. At most one of them rests. Whatever else happens wakes it first, so that most code uses it
+/// as the `T` that it then is.
+pub struct Half<T>(Option<Box<T>>);
 
-/// What remains of a sender that has sent one SYN and nothing else: what receiving needs, and what it takes to make the
-/// sender again.
-#[derive(Clone, Copy, Debug)]
-pub struct Resting {
-    segments_received: u64,
-    acks_sent: u64,
-    duplicate_segments_received: u64,
-    syn_sent_at: Time,
-    /// How long the SYN's acknowledgment took. A sender for which it took longer than fits does not rest.
-    syn_rtt_ns: u32,
-    /// The peer's last window (SND.WND), and the largest that it ever offered. None is larger than 2³⁰.
-    window: u32,
-    largest_window: u32,
-    /// SND.WL1
-    window_seq: Seq,
-}
-
-impl Half {
-    pub fn new(rules: &Rules, mss: u64) -> Half {
-        Half::Sending(Box::new(Sender::new(rules, mss, false)))
+impl<T> Half<T> {
+    pub fn new(half: T) -> Half<T> {
+        Half(Some(Box::new(half)))
     }
 
-    /// The sender, unless it rests. Then nothing is outstanding or unsent, no timer runs, and there is no pacer.
+    /// From now on it rests.
+    pub fn rest(&mut self) {
+        self.0 = None;
+    }
+
+    /// The half, unless it rests.
     #[inline(always)]
-    pub fn get(&self) -> Option<&Sender> {
-        match self {
-            Half::Sending(sender) => Some(sender),
-            Half::Resting(_) => None,
-        }
+    pub fn get(&self) -> Option<&T> {
+        self.0.as_deref()
     }
 
     /// [`get`](Half::get), to change it.
     #[inline(always)]
-    pub fn get_mut(&mut self) -> Option<&mut Sender> {
-        match self {
-            Half::Sending(sender) => Some(sender),
-            Half::Resting(_) => None,
-        }
+    pub fn get_mut(&mut self) -> Option<&mut T> {
+        self.0.as_deref_mut()
     }
+}
 
+impl Half<Sender> {
     /// SND.UNA
     #[inline(always)]
     pub fn una(&self) -> u64 {
-        self.get().map_or(Resting::UNA, |sender| sender.core.una())
+        self.get().map_or(SenderAtRest::UNA, |sender| sender.core.una())
     }
 
     /// SND.NXT
     #[inline(always)]
     pub fn nxt(&self) -> u64 {
-        self.get().map_or(Resting::UNA, |sender| sender.core.nxt())
-    }
-
-    /// An acknowledgment without text leaves. Returns its position, SND.NXT.
-    #[inline(always)]
-    pub fn count_ack(&mut self) -> u64 {
-        match self {
-            Half::Sending(sender) => {
-                sender.core.stats.acks_sent += 1;
-                sender.core.nxt()
-            }
-            Half::Resting(resting) => {
-                resting.acks_sent += 1;
-                Resting::UNA
-            }
-        }
-    }
-
-    pub fn stats(&self) -> Stats {
-        match self {
-            Half::Sending(sender) => sender.core.stats(),
-            Half::Resting(resting) => resting.stats(),
-        }
+        self.get().map_or(SenderAtRest::UNA, |sender| sender.core.nxt())
     }
 }
 
-impl Deref for Half {
-    type Target = Sender;
+impl<T> Deref for Half<T> {
+    type Target = T;
 
     #[inline(always)]
-    fn deref(&self) -> &Sender {
+    fn deref(&self) -> &T {
         self.get().unwrap_or_else(|| at_rest())
     }
 }
 
-impl DerefMut for Half {
+impl<T> DerefMut for Half<T> {
     #[inline(always)]
-    fn deref_mut(&mut self) -> &mut Sender {
+    fn deref_mut(&mut self) -> &mut T {
         self.get_mut().unwrap_or_else(|| at_rest())
     }
 }
 
 #[cold]
 fn at_rest() -> ! {
-    unreachable!("whatever needs the sender wakes it first")
-}
-
-impl Resting {
-    /// SND.UNA and SND.NXT: only the SYN was sent.
-    pub const UNA: u64 = 1;
-
-    /// What remains of `sender`, if it has sent one SYN and nothing else, and has nothing to send.
-    pub fn of(sender: &Sender) -> Option<Resting> {
-        let (syn_sent_at, syn_rtt) = sender.only_syn()?;
-        let Stats { segments_received, acks_sent, duplicate_segments_received, .. } = sender.core.stats();
-        let (window, largest_window, window_seq) = sender.windows();
-        let resting = Resting {
-            segments_received,
-            acks_sent,
-            duplicate_segments_received,
-            syn_sent_at,
-            syn_rtt_ns: syn_rtt.0.try_into().ok()?,
-            window: window as u32,
-            largest_window: largest_window as u32,
-            window_seq,
-        };
-        (resting.stats() == sender.core.stats()).then_some(resting)
-    }
-
-    /// Makes the sender again, which repeats the handshake. `mss` and `has_sack` are what was negotiated.
-    pub fn wake(&self, rules: &Rules, mss: u64, has_sack: bool) -> Sender {
-        let mut sender = Sender::new(rules, u64::from(rules.config.segment_payload()), false);
-        sender.poll_syn(self.syn_sent_at);
-        let (window, seq) = (u64::from(self.window), self.window_seq);
-        let ack = AckIn { ack: Resting::UNA, window, seq, ..AckIn::default() };
-        sender.handle_ack(self.syn_sent_at + Dur(self.syn_rtt_ns.into()), &ack);
-        sender.note_largest_window(u64::from(self.largest_window));
-        sender.establish(rules, mss, has_sack);
-        sender.forget_last_rtt();
-        let &Resting { segments_received, acks_sent, duplicate_segments_received, .. } = self;
-        sender.core.stats =
-            Counters { segments_received, acks_sent, duplicate_segments_received, ..sender.core.stats };
-        sender
-    }
-
-    fn stats(&self) -> Stats {
-        let &Resting { segments_received, acks_sent, duplicate_segments_received, .. } = self;
-        Stats { segments_received, acks_sent, duplicate_segments_received, ..Stats::default() }
-    }
-
-    /// A segment with text has arrived.
-    #[inline(always)]
-    pub fn count_text(&mut self, is_known: bool) {
-        self.segments_received += 1;
-        self.duplicate_segments_received += u64::from(is_known);
-    }
-
-    /// Text arrives with this window and sequence number. [`Sender::renew_window`] for SEG.ACK and SND.UNA of 1.
-    #[inline(always)]
-    pub fn renew_window(&mut self, window: u64, seq: Seq) {
-        let age = seq.distance(self.window_seq);
-        match window == u64::from(self.window) && age > 0 {
-            true => self.window_seq = seq,
-            false => self.update_window(age, window as u32, seq),
-        }
-    }
-
-    #[inline(never)]
-    fn update_window(&mut self, age: i32, window: u32, seq: Seq) {
-        if age > 0 || (age == 0 && (window > self.window || window == 0)) {
-            (self.window_seq, self.window) = (seq, window);
-            self.largest_window = self.largest_window.max(window);
-        }
-    }
-
-    /// [`renew_window`](Resting::renew_window) if the window is known to be the one before.
-    #[inline(always)]
-    pub fn repeat_window(&mut self, seq: Seq) {
-        self.window_seq = seq;
-    }
+    unreachable!("whatever needs this half wakes it first")
 }

@@ -2,9 +2,10 @@
 
 use super::config::TcpConfig;
 use super::rtt::RtoRules;
+use super::spurious::timestamp;
 use crate::cc::registry::{RegistryError, Values};
 use crate::cc::{Build, CongestionControl, Controller, Governor};
-use airtcp_wire::{Flags, Segment, SynOptions};
+use airtcp_wire::{Flags, Segment, SynOptions, Time, Timestamps};
 use std::sync::Arc;
 
 /// Options in force on a connection.
@@ -18,6 +19,14 @@ pub struct Negotiated {
     pub peer_window_shift: u8,
     /// Payload bytes of a full segment (RFC 6691: the MSS less the options on each segment).
     pub mss: u32,
+}
+
+impl Negotiated {
+    /// The timestamps of a segment that leaves now, if they are in use. The echo is still to come.
+    #[inline(always)]
+    pub fn stamps(&self, now: Time) -> Option<Timestamps> {
+        self.timestamps.then(|| Timestamps { value: timestamp(now), echo: 0 })
+    }
 }
 
 /// The options of our SYN.

@@ -17,7 +17,7 @@ pub enum Inserted {
 }
 
 /// Received ranges above RCV.NXT. Positions are those of the scoreboard.
-#[derive(Debug, Default)]
+#[derive(PartialEq, Debug, Default)]
 pub struct Reassembly {
     next: u64,
     /// Data behind the first gap, and a duplicate to report. Allocated when first needed, and then kept.
@@ -128,7 +128,7 @@ impl Reassembly {
 }
 
 /// The data behind the first gap.
-#[derive(Debug, Default)]
+#[derive(PartialEq, Debug, Default)]
 struct Above {
     /// In order, disjoint, not touching, all above RCV.NXT. Mostly holes open at the far end and close at the near one.
     ranges: VecDeque<(u64, u64)>,
@@ -143,7 +143,7 @@ struct Above {
 }
 
 /// The ends of a range, modulo 2³²: what is above RCV.NXT lies in one window. Empty if there is none.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
 struct Recent {
     start: u32,
     end: u32,

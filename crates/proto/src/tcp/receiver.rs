@@ -3,14 +3,19 @@
 use super::ack_policy::AckPolicy;
 use super::config::TcpConfig;
 use super::reassembly::{Inserted, Reassembly};
+use super::sender_at_rest::SenderAtRest;
 use super::spurious::timestamp;
 use crate::cc::WindowRules;
-use airtcp_wire::{Dur, Ecn, Header, SackBlocks, Segment, Seq, Time, Timestamps};
+use airtcp_wire::{Dur, Ecn, Flags, Header, SackBlocks, Segment, Seq, Time, Timestamps};
+use std::mem::offset_of;
+use std::ops::Range;
 
 /// The receiving half of a connection. Laid out as [`Connection`](super::connection::Connection) says.
-#[derive(Debug)]
+#[derive(PartialEq, Debug)]
 #[repr(C)]
 pub struct Receiver {
+    /// What remains of the sender while that rests.
+    pub sender: SenderAtRest,
     /// Position of the peer's FIN; [`UNKNOWN`] before it is known.
     fin: u64,
     pub reassembly: Reassembly,
@@ -29,14 +34,10 @@ pub struct Receiver {
     /// If everything had been read and the right edge had moved when the last window was advertised: the most that could be
     /// offered then, and how far the edge was from RCV.NXT. Otherwise [`NO_REACH`].
     reach: (u32, u32),
-    /// When `ts_recent` was last updated.
-    ts_recent_at: Time,
+    recent: RecentTimestamp,
     irs: Seq,
-    ts_recent: u32,
     /// The last timestamp of ours that data has echoed.
     last_echo: u32,
-    /// How much older than `ts_recent` an acceptable timestamp may be.
-    paws_window: u32,
     told_window: u16,
     window_shift: u8,
     sends_sack: bool,
@@ -44,6 +45,16 @@ pub struct Receiver {
     /// Congestion Experienced was seen and CWR not yet (RFC 3168 §6.1.3).
     echo_congestion: bool,
     pub acks: AckPolicy,
+}
+
+/// TS.Recent, which ACKs echo (RFC 7323 §4.3).
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct RecentTimestamp {
+    /// When it was last updated.
+    pub at: Time,
+    pub value: u32,
+    /// How much older an acceptable timestamp may be.
+    paws_window: u32,
 }
 
 /// The position of a FIN that is unknown.
@@ -75,10 +86,35 @@ pub enum Place {
     Outside,
 }
 
+impl RecentTimestamp {
+    pub const NONE: RecentTimestamp = RecentTimestamp { at: Time::ZERO, value: 0, paws_window: 0 };
+
+    /// PAWS (RFC 7323 §5.3 R1): returns whether `ts` is older.
+    #[inline(always)]
+    pub fn is_after(&self, now: Time, ts: Timestamps) -> bool {
+        is_before(ts.value, self.value.wrapping_sub(self.paws_window))
+            && now.since(self.at) < LONGEST_TIMESTAMP_AGE
+    }
+
+    /// A segment that spans Last.ACK.sent has the timestamp `ts` (RFC 7323 §4.3 (2)).
+    #[inline(always)]
+    pub fn renew(&mut self, now: Time, ts: Timestamps) {
+        // A value older than PAWS allows gets here only if this one is outdated (`is_after`), and replaces it.
+        if self.value.wrapping_sub(ts.value).wrapping_sub(1) >= self.paws_window {
+            (self.value, self.at) = (ts.value, now);
+        }
+    }
+}
+
 impl Receiver {
+    /// The byte range of a `Receiver` that text in order touches.
+    pub const TOUCHED: Range<usize> =
+        offset_of!(Receiver, sender) + SenderAtRest::TOUCHED.start..size_of::<Receiver>();
+
     pub fn new(config: &TcpConfig) -> Receiver {
         let buffer = config.receive_window.0.min(LARGEST_WINDOW);
         Receiver {
+            sender: SenderAtRest::default(),
             irs: Seq(0),
             reassembly: Reassembly::default(),
             read: 1,
@@ -91,9 +127,10 @@ impl Receiver {
             acks: AckPolicy::new(config),
             sends_sack: false,
             sends_dsack: false,
-            ts_recent: 0,
-            paws_window: if config.windows == WindowRules::Linux { PAWS_WINDOW } else { 0 },
-            ts_recent_at: Time::ZERO,
+            recent: RecentTimestamp {
+                paws_window: if config.windows == WindowRules::Linux { PAWS_WINDOW } else { 0 },
+                ..RecentTimestamp::NONE
+            },
             last_echo: 0,
             told: (0, 0),
             reach: NO_REACH,
@@ -106,8 +143,8 @@ impl Receiver {
     pub fn on_syn(&mut self, now: Time, segment: &Segment, config: &TcpConfig) {
         self.irs = segment.seq;
         self.reassembly.insert(0, 1);
-        self.ts_recent = segment.timestamps.map_or(0, |ts| ts.value);
-        self.ts_recent_at = now;
+        self.recent.value = segment.timestamps.map_or(0, |ts| ts.value);
+        self.recent.at = now;
         self.sends_sack = config.sack && segment.syn.sack_permitted;
         self.sends_dsack = self.sends_sack && config.dsack;
         if segment.syn.window_scale.is_none() {
@@ -135,19 +172,13 @@ impl Receiver {
     /// PAWS (RFC 7323 §5.3 R1): returns whether the segment's timestamp is older than TS.Recent.
     #[inline]
     pub fn is_old_timestamp(&self, now: Time, segment: &Header) -> bool {
-        segment.timestamps().is_some_and(|ts| self.is_old(now, ts))
-    }
-
-    #[inline(always)]
-    fn is_old(&self, now: Time, ts: Timestamps) -> bool {
-        is_before(ts.value, self.ts_recent.wrapping_sub(self.paws_window))
-            && now.since(self.ts_recent_at) < LONGEST_TIMESTAMP_AGE
+        segment.timestamps().is_some_and(|ts| self.recent.is_after(now, ts))
     }
 
     /// Returns whether a SYN opens a new connection and is no stray of this one (RFC 6191 §2, RFC 9293 §3.10.7.4): its
     /// timestamp is newer, or, if not older, its sequence number lies beyond all that was received here.
     pub fn is_new_incarnation(&self, now: Time, syn: &Header) -> bool {
-        let is_newer = syn.timestamps().is_some_and(|ts| is_before(self.ts_recent, ts.value));
+        let is_newer = syn.timestamps().is_some_and(|ts| is_before(self.recent.value, ts.value));
         let is_beyond = self.position(syn).is_some_and(|position| position >= self.reassembly.next());
         !self.is_old_timestamp(now, syn) && (is_newer || is_beyond)
     }
@@ -194,7 +225,7 @@ impl Receiver {
             return self.take_other_text(now, *segment, ecn);
         }
         if let Some(ts) = segment.timestamps() {
-            if self.is_old(now, ts) {
+            if self.recent.is_after(now, ts) {
                 return None;
             }
             self.note_round_trip(now, ts);
@@ -308,7 +339,7 @@ impl Receiver {
             self.note_round_trip(now, ts);
         }
         let text_end = start + u64::from(segment.len);
-        let is_last = segment.flags().contains(airtcp_wire::Flags::FIN) && self.ends_at(text_end);
+        let is_last = segment.flags().contains(Flags::FIN) && self.ends_at(text_end);
         // Nothing beyond the window or beyond the peer's FIN is kept.
         let end = (text_end + u64::from(is_last)).min(self.limit_position()).min(self.last_position());
         if start >= end {
@@ -410,7 +441,7 @@ impl Receiver {
     #[inline]
     fn note_timestamp(&mut self, now: Time, ts: Timestamps, start: u64) {
         if start <= self.last_ack_sent() {
-            self.renew_timestamp(now, ts);
+            self.recent.renew(now, ts);
         }
     }
 
@@ -418,16 +449,7 @@ impl Receiver {
     #[inline(always)]
     fn note_next_timestamp(&mut self, now: Time, ts: Timestamps) {
         if self.reassembly.next() as u32 == self.told.0 {
-            self.renew_timestamp(now, ts);
-        }
-    }
-
-    /// A segment that spans Last.ACK.sent has this timestamp (RFC 7323 §4.3 (2)).
-    #[inline(always)]
-    fn renew_timestamp(&mut self, now: Time, ts: Timestamps) {
-        // A value older than PAWS allows gets here only if TS.Recent is outdated (`is_old`), and replaces it.
-        if self.ts_recent.wrapping_sub(ts.value).wrapping_sub(1) >= self.paws_window {
-            (self.ts_recent, self.ts_recent_at) = (ts.value, now);
+            self.recent.renew(now, ts);
         }
     }
 
@@ -451,7 +473,7 @@ impl Receiver {
     #[inline]
     fn note_congestion(&mut self, segment: &Header, ecn: Ecn) {
         // RFC 3168 §6.1.3: CWR ends the echo, CE (again) starts it.
-        if segment.flags().contains(airtcp_wire::Flags::CWR) {
+        if segment.flags().contains(Flags::CWR) {
             self.echo_congestion = false;
         }
         if ecn == Ecn::Ce {
@@ -514,6 +536,20 @@ impl Receiver {
         }
     }
 
+    /// Returns whether to read, even nothing, may ask for a window update.
+    pub fn is_half_closed(&self) -> bool {
+        self.advertised < self.reassembly.next() + self.most_offered() / 2
+    }
+
+    pub fn recent(&self) -> RecentTimestamp {
+        self.recent
+    }
+
+    /// The window as the last header had it, scaled.
+    pub fn told_window(&self) -> u16 {
+        self.told_window
+    }
+
     /// Stream offset of the window's right edge.
     pub fn limit(&self) -> u64 {
         self.limit_position().saturating_sub(1)
@@ -555,17 +591,20 @@ impl Receiver {
         if self.may_move_to(open) { open } else { self.advertised }
     }
 
-    /// Fills in SEG.ACK, SEG.WND and the echoed timestamp of a segment that leaves now, but not its SACK blocks.
+    /// Fills in SEG.ACK, SEG.WND, the echoed timestamp and ECE of a segment that leaves now, but not its SACK blocks.
     #[inline(always)]
     pub fn acknowledge(&mut self, segment: &mut Header) {
         let next = self.reassembly.next();
+        if self.echo_congestion {
+            segment.put(Flags::ECE, true);
+        }
         let is_told = self.is_told(next) && !self.acks.is_scheduled();
         if !is_told {
             self.tell(next);
         }
         segment.ack = self.irs.at(next);
         segment.window = self.told_window;
-        segment.echo(self.ts_recent);
+        segment.echo(self.recent.value);
     }
 
     /// Updates what ACKs say, after data has arrived or was read.
@@ -617,7 +656,7 @@ impl Receiver {
         segment.window = self.buffer().min(0xffff) as u16;
         self.told = (1, 0);
         if let Some(ts) = &mut segment.timestamps {
-            ts.echo = self.ts_recent;
+            ts.echo = self.recent.value;
         }
     }
 
@@ -638,11 +677,6 @@ impl Receiver {
         for (left, right) in self.reassembly.blocks().take(room) {
             sack.push(self.irs.at(left), self.irs.at(right));
         }
-    }
-
-    #[inline]
-    pub fn echoes_congestion(&self) -> bool {
-        self.echo_congestion
     }
 }
 

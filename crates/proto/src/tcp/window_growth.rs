@@ -16,7 +16,7 @@ const FIRST_ROUND: u64 = 10;
 /// Inverse of the gain of the receiver's smoothed RTT.
 const RTT_GAIN: u64 = 8;
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug)]
 pub struct WindowGrowth {
     segment: u64,
     most: u64,
@@ -44,6 +44,10 @@ impl WindowGrowth {
             round_start: Time::ZERO,
             round_first: 0,
         }
+    }
+
+    pub fn rtt(&self) -> Dur {
+        self.rtt
     }
 
     #[inline]

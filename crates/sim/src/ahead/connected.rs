@@ -70,9 +70,9 @@ impl Connected<'_> {
     #[inline(always)]
     fn send_segment(&mut self, now: Time, mut burst: Burst) -> bool {
         if burst.continues() {
+            self.flow.counts.data_packets_sent += 1;
             let mut header = self.transfer.ends[SENDER].open_burst(now, &burst);
             let is_received = self.send_next(now, &mut burst, &mut header, false, true);
-            self.flow.counts.data_packets_sent += 1;
             self.count_received(u32::from(is_received), plain_bytes(&header));
         }
         self.transfer.ends[SENDER].end_burst(now, &burst)
@@ -263,11 +263,9 @@ impl Connected<'_> {
             let range = offset..offset + u64::from(header.len);
             note_delivered(&mut self.transfer.truth, self.flow, range, 0);
         }
-        end.read_all();
-        match end.poll_expected_ack(at, &mut network.sack) {
-            Some(ack) => self.answer(at, ack),
-            None => {
-                let deadline = end.poll_expected_timeout();
+        match end.read_and_answer(at, &mut network.sack) {
+            Ok(ack) => self.answer(at, ack),
+            Err(deadline) => {
                 schedule.set_by(Clock::Ahead, Timer::Endpoint(self.endpoint ^ 1), deadline);
             }
         }

@@ -66,34 +66,46 @@ impl Connection {
     /// Bytes received in order and not yet read.
     #[inline]
     pub fn readable(&self) -> u64 {
-        self.receiver.readable()
+        self.receiver.get().map_or(0, |receiver| receiver.readable())
     }
 
     /// The application takes `bytes`, at most what is readable; the window opens by as much.
     #[inline]
     pub fn read(&mut self, bytes: u64) {
-        self.receiver.read(bytes);
+        if let Some(receiver) = self.receiver.get_mut() {
+            receiver.read(bytes);
+        }
     }
 
     /// The application takes all that is readable.
     #[inline]
     pub fn read_all(&mut self) {
-        self.receiver.read_all();
+        if let Some(receiver) = self.receiver.get_mut() {
+            receiver.read_all();
+        }
     }
 
     /// Returns whether every byte of the peer's stream in `start..end` has arrived.
     pub fn has_received(&self, start: u64, end: u64) -> bool {
-        self.receiver.reassembly.contains(start + 1, end + 1)
+        match self.receiver.get() {
+            Some(receiver) => receiver.reassembly.contains(start + 1, end + 1),
+            None => end == 0,
+        }
     }
 
     /// Bytes of the peer's stream received in order.
     pub fn received(&self) -> u64 {
-        self.receiver.received()
+        self.receiver.get().map_or(0, |receiver| receiver.received())
     }
 
     /// [`handle_segment`](Connection::handle_segment) for a driver that has the segment's payload. Returns what part of it was
     /// taken, and its offset in the peer's stream; `None` if all was refused or had come before.
     pub fn handle_payload(&mut self, now: Time, segment: &Segment, ecn: Ecn) -> Option<(u64, Range<usize>)> {
+        if segment.len == 0 {
+            self.handle_segment(now, segment, ecn);
+            return None;
+        }
+        self.wake_receiver();
         let before_text = u64::from(segment.flags.contains(Flags::SYN));
         let start = self.receiver.position(&segment.into()).map(|position| position + before_text);
         let missing = start.and_then(|start| self.receiver.missing(start, start + u64::from(segment.len)));
@@ -154,12 +166,16 @@ impl Connection {
 
     /// The number of segments and ranges in memory, with which the connection grows. The two windows bound it.
     pub fn kept(&self) -> usize {
-        self.sender.get().map_or(0, Sender::kept) + self.receiver.reassembly.kept()
+        self.sender.get().map_or(0, Sender::kept)
+            + self.receiver.get().map_or(0, |receiver| receiver.reassembly.kept())
     }
 
     #[inline]
     pub fn stats(&self) -> Stats {
-        self.sender.stats()
+        match self.sender.get() {
+            Some(sender) => sender.core.stats(),
+            None => self.receiver.sender.stats(),
+        }
     }
 }
 

@@ -11,6 +11,7 @@ const CHALLENGE_INTERVAL: Dur = Dur::from_millis(500);
 
 impl Connection {
     pub(super) fn handle_synchronized(&mut self, now: Time, segment: &Segment, ecn: Ecn) {
+        self.wake_receiver();
         let Some((start, ack)) = self.acceptable(now, segment) else { return };
         if self.state == State::SynReceived {
             self.take_ack(now, &segment.into(), &segment.sack, ack);

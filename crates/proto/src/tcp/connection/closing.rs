@@ -132,7 +132,7 @@ impl Connection {
     pub fn close(&mut self) {
         self.forget_prediction();
         self.is_orphan = true;
-        if self.receiver.readable() > 0 {
+        if self.readable() > 0 {
             return self.abort();
         }
         // RFC 9293 §3.10.4, except that data written in SYN-SENT is sent. In Linux an application cannot write so early.

@@ -7,6 +7,7 @@ mod closing;
 mod opening;
 mod output;
 mod prediction;
+mod resting;
 mod told;
 
 pub(super) use told::Counters;
@@ -34,7 +35,8 @@ pub struct Connection {
     rules: Arc<Rules>,
     /// Seed of the controller's random numbers.
     seed: u64,
-    sender: Half,
+    sender: Half<Sender>,
+    receiver: Half<Receiver>,
     clock: Time,
     rare: Option<Box<Rare>>,
     negotiated: Negotiated,
@@ -46,7 +48,6 @@ pub struct Connection {
     is_passive: bool,
     /// The application neither writes nor reads any more.
     is_orphan: bool,
-    receiver: Receiver,
 }
 
 /// What most connections need late or never.
@@ -105,8 +106,8 @@ impl Connection {
             state,
             iss,
             negotiated: Negotiated { mss, ..Negotiated::default() },
-            sender: Half::new(rules, mss.into()),
-            receiver: Receiver::new(&rules.config),
+            sender: Half::new(Sender::new(rules, mss.into(), false)),
+            receiver: Half::new(Receiver::new(&rules.config)),
             is_passive: false,
             is_orphan: false,
             rare: None,
@@ -117,10 +118,18 @@ impl Connection {
     }
 
     /// Prefetches the sender, once the `Connection` itself is in the cache.
-    #[inline]
+    #[inline(always)]
     pub fn prefetch_sender(&self) {
         if let Some(sender) = self.sender.get() {
             prefetch_part(sender, Sender::TOUCHED_BY_ACK);
+        }
+    }
+
+    /// Prefetches the receiver, once the `Connection` itself is in the cache.
+    #[inline(always)]
+    pub fn prefetch_receiver(&self) {
+        if let Some(receiver) = self.receiver.get() {
+            prefetch_part(receiver, Receiver::TOUCHED);
         }
     }
 
@@ -128,13 +137,12 @@ impl Connection {
     #[inline]
     pub fn prefetch_for_ack(&self) {
         self.sender.get().into_iter().for_each(Sender::prefetch);
-        self.receiver.acks.prefetch();
     }
 
-    /// Prefetches the memory outside of the `Connection` that text touches.
+    /// Prefetches the memory outside of the `Connection` and its receiver that text touches.
     #[inline]
     pub fn prefetch_for_text(&self) {
-        self.receiver.acks.prefetch();
+        self.receiver.get().into_iter().for_each(|receiver| receiver.acks.prefetch());
     }
 
     /// A segment has arrived; `ecn` is its IP header's ECN field.
@@ -194,7 +202,9 @@ impl Connection {
         if !expires {
             return;
         }
-        self.receiver.acks.handle_timeout(now);
+        if let Some(receiver) = self.receiver.get_mut() {
+            receiver.acks.handle_timeout(now);
+        }
         // A connection that only receives has no other timer.
         if self.prediction != Prediction::Receiving {
             self.handle_other_timeouts(now);
@@ -270,7 +280,7 @@ impl Connection {
     /// The earliest deadline, where `sender` is that of the sender's timers.
     #[inline(always)]
     fn earliest_of(&self, sender: Time) -> Time {
-        sender.min(self.receiver.acks.deadline()).min(self.wait_deadline())
+        sender.min(self.poll_expected_timeout()).min(self.wait_deadline())
     }
 
     #[inline(always)]

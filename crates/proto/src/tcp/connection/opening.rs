@@ -1,13 +1,11 @@
 //! Opening: LISTEN, SYN-SENT, and the SYNs that leave.
 
-use super::prediction::Prediction;
 use super::{Connection, Event, Receiver, State, Transmit};
 use crate::Chances;
 use crate::cc::WindowRules;
-use crate::tcp::half::{Half, Resting};
+use crate::tcp::half::Half;
 use crate::tcp::handshake::{Negotiated, negotiate, offer};
 use crate::tcp::recovery::reads_sack;
-use crate::tcp::sender::Sender;
 use crate::tcp::spurious::timestamp;
 use airtcp_wire::{Ecn, Flags, Segment, Seq, Time, Timestamps};
 
@@ -33,7 +31,7 @@ impl Connection {
         self.iss = Seq(Chances::new(self.seed).chance(&format!("connection.{}", self.iss.0)).u32());
         self.negotiated = Negotiated { mss: rules.config.segment_payload(), ..Negotiated::default() };
         self.sender.restart(rules, self.negotiated.mss.into());
-        self.receiver = Receiver::new(&rules.config);
+        self.receiver = Half::new(Receiver::new(&rules.config));
         self.state = State::Listen;
     }
 
@@ -112,36 +110,6 @@ impl Connection {
         self.forget_prediction();
         let initial_window = if self.is_syn_loss_congestion() { 1 } else { self.rules.config.initial_window };
         self.sender.follow(self.rules.build(self.seed, self.negotiated.mss.into(), initial_window));
-    }
-
-    /// Lets the sender rest if it has sent one SYN and nothing else.
-    pub(super) fn rest_if_possible(&mut self) {
-        debug_assert!(self.prediction == Prediction::Receiving);
-        if let Some(resting) = self.sender.get().and_then(Resting::of) {
-            self.sender = Half::Resting(resting);
-        }
-    }
-
-    /// Wakes the sender if it rests.
-    #[inline(never)]
-    pub(super) fn wake_sender(&mut self) {
-        if let Half::Resting(resting) = &self.sender {
-            self.sender = Half::Sending(Box::new(self.woken(resting)));
-        }
-    }
-
-    fn woken(&self, resting: &Resting) -> Sender {
-        let Negotiated { mss, sack, .. } = self.negotiated;
-        resting.wake(&self.rules, mss.into(), sack && reads_sack(&self.rules.config))
-    }
-
-    /// Asks the sender, or the one that would be there if it did not rest.
-    #[inline(always)]
-    pub(super) fn with_sender<T>(&self, ask: impl Fn(&Sender) -> T) -> T {
-        match &self.sender {
-            Half::Sending(sender) => ask(sender),
-            Half::Resting(resting) => ask(&self.woken(resting)),
-        }
     }
 
     pub(super) fn poll_syn(&mut self, now: Time, out: &mut Transmit) -> bool {

@@ -2,8 +2,7 @@
 
 use super::{Connection, Reason, State, Transmit};
 use crate::tcp::sender::Outgoing;
-use crate::tcp::spurious::timestamp;
-use airtcp_wire::{Ecn, Flags, Header, Segment, Time, Timestamps};
+use airtcp_wire::{Ecn, Flags, Header, Segment, Time};
 
 impl Connection {
     /// The next segment to send, if any may be sent now.
@@ -37,7 +36,7 @@ impl Connection {
         };
         match outgoing {
             Some(outgoing) => self.data_segment(now, &outgoing, out),
-            None if self.receiver.acks.is_due() => self.pure_ack(now, out),
+            None if self.is_ack_due() => self.pure_ack(now, out),
             None => return false,
         }
         true
@@ -46,26 +45,25 @@ impl Connection {
     /// Makes the header of a segment that starts at `position`, complete but for its length and SACK blocks.
     #[inline(always)]
     pub(super) fn header(&mut self, now: Time, position: u64, flags: Flags) -> Header {
-        let stamps = self.negotiated.timestamps.then(|| Timestamps { value: timestamp(now), echo: 0 });
-        let mut header = Header::new(self.iss.at(position), flags, stamps);
-        if self.receiver.echoes_congestion() {
-            header.put(Flags::ECE, true);
+        let mut header = Header::new(self.iss.at(position), flags, self.negotiated.stamps(now));
+        match self.receiver.get_mut() {
+            Some(receiver) => receiver.acknowledge(&mut header),
+            None => self.sender.receiver.acknowledge(&mut header),
         }
-        self.receiver.acknowledge(&mut header);
         header
     }
 
     /// Makes a segment that starts at `position`, with ACK and SACK blocks, and no text yet.
     pub(super) fn segment(&mut self, now: Time, position: u64) -> Segment {
         let mut segment = Segment::from(&self.header(now, position, Flags::ACK));
-        if self.receiver.has_blocks() {
+        if self.has_blocks() {
             self.receiver.fill_sack(self.negotiated.timestamps, &mut segment.sack);
         }
         segment
     }
 
     pub(super) fn pure_ack(&mut self, now: Time, out: &mut Transmit) {
-        let nxt = self.sender.count_ack();
+        let nxt = self.count_ack();
         out.segment = self.segment(now, nxt);
         (out.ecn, out.reason, out.offset) = (Ecn::NotEct, Reason::Ack, 0);
     }
@@ -81,7 +79,7 @@ impl Connection {
         }
         segment.len = length as u32;
         if length > 0 {
-            self.receiver.acks.on_data_sent(now);
+            self.note_data_sent(now);
         }
         if length > 0 && outgoing.is_pushed {
             segment.flags.set(Flags::PSH);

@@ -2,8 +2,8 @@
 //! expected one. The conditions under which the general path would do nothing special are checked once and then kept.
 
 use super::{Connection, Reason, State, Transmit};
-use crate::tcp::half::{Half, Resting};
 use crate::tcp::sender::{Burst, Sender};
+use crate::tcp::sender_at_rest::SenderAtRest;
 use airtcp_wire::{Ecn, Flags, Header, SackBlocks, Segment, Seq, Time};
 
 /// What a connection expects, valid until something unexpected happens.
@@ -27,9 +27,9 @@ impl Connection {
     #[inline]
     pub(super) fn forget_prediction(&mut self) {
         self.prediction = Prediction::Unknown;
-        match &mut self.sender {
-            Half::Sending(sender) => sender.settle_plain_acks(),
-            Half::Resting(_) => self.wake_sender(),
+        match self.sender.get_mut() {
+            Some(sender) => sender.settle_plain_acks(),
+            None => self.wake_sender(),
         }
     }
 
@@ -37,19 +37,28 @@ impl Connection {
     pub(super) fn is_predicted(&mut self, holds: impl Fn(Prediction) -> bool) -> bool {
         holds(self.prediction)
             || (self.prediction == Prediction::Unknown && {
-                self.prediction = self.predict();
+                self.predict();
                 holds(self.prediction)
             })
     }
 
+    /// Predicts, and lets the receiver rest if that is not needed.
     #[inline(never)]
-    fn predict(&self) -> Prediction {
+    fn predict(&mut self) {
+        use Prediction::{Repairing, Sending, Waiting};
+        self.prediction = self.predicted();
+        if self.receiver.get().is_some() && matches!(self.prediction, Sending | Repairing | Waiting) {
+            self.rest_receiver();
+        }
+    }
+
+    fn predicted(&self) -> Prediction {
         let Some(sender) = self.sender.get() else { return Prediction::Receiving };
         let is_ordinary = self.state == State::Established
             && self.events == 0
             && !self.owes_reset()
             && !self.is_orphan
-            && !self.receiver.knows_end();
+            && !self.receiver.get().is_some_and(|receiver| receiver.knows_end());
         match is_ordinary {
             true if sender.is_silent() => Prediction::Receiving,
             true if self.sends_plainly(sender) => match sender.is_plain() {
@@ -64,7 +73,7 @@ impl Connection {
     /// Returns whether what leaves next is new data, with neither CWR nor SACK blocks.
     fn sends_plainly(&self, sender: &Sender) -> bool {
         let owes_cwr = self.negotiated.ecn && sender.core.owes_cwr;
-        sender.sends_new() && !owes_cwr && !self.receiver.has_blocks()
+        sender.sends_new() && !owes_cwr && !self.has_blocks()
     }
 
     /// Returns whether only ACKs are expected.
@@ -83,16 +92,17 @@ impl Connection {
         }
         let ecn = if self.negotiated.ecn { ecn } else { Ecn::NotEct };
         let window = self.offered(segment);
-        let Half::Resting(resting) = &mut self.sender else {
+        if self.sender.get().is_some() {
             return self.take_text_awake(now, *segment, ecn);
-        };
-        if segment.ack != self.iss.at(Resting::UNA) {
+        }
+        if segment.ack != self.iss.at(SenderAtRest::UNA) {
             return false;
         }
-        let Some(is_known) = self.receiver.take_text(now, segment, ecn) else { return false };
+        let receiver = &mut *self.receiver;
+        let Some(is_known) = receiver.take_text(now, segment, ecn) else { return false };
         self.clock = now;
-        resting.count_text(is_known);
-        resting.renew_window(window, segment.seq);
+        receiver.sender.count_text(is_known);
+        receiver.sender.renew_window(window, segment.seq);
         true
     }
 
@@ -104,6 +114,7 @@ impl Connection {
         if segment.ack != self.iss.at(una) || !self.only_receives() {
             return false;
         }
+        self.wake_receiver();
         let Some(is_known) = self.receiver.take_text(now, &segment, ecn) else { return false };
         self.clock = now;
         let window = self.offered(&segment);
@@ -112,7 +123,7 @@ impl Connection {
         sender.core.stats.duplicate_segments_received += u64::from(is_known);
         sender.forget_last_rtt();
         sender.renew_window(una, window, segment.seq);
-        self.rest_if_possible();
+        self.rest_sender();
         true
     }
 
@@ -121,16 +132,17 @@ impl Connection {
     #[inline(always)]
     pub fn handle_next_text(&mut self, now: Time, segment: &Header) -> bool {
         debug_assert!(self.prediction == Prediction::Receiving);
-        if !self.receiver.take_next_text(now, segment) {
+        let receiver = &mut *self.receiver;
+        if !receiver.take_next_text(now, segment) {
             return false;
         }
         self.clock = now;
-        match &mut self.sender {
-            Half::Resting(resting) => {
-                resting.count_text(false);
-                resting.repeat_window(segment.seq);
+        match self.sender.get_mut() {
+            None => {
+                receiver.sender.count_text(false);
+                receiver.sender.repeat_window(segment.seq);
             }
-            Half::Sending(sender) => {
+            Some(sender) => {
                 sender.core.stats.segments_received += 1;
                 sender.repeat_window(segment.seq);
             }
@@ -143,11 +155,18 @@ impl Connection {
     #[inline(always)]
     pub fn handle_expected_ack(&mut self, now: Time, segment: &Header, sack: &SackBlocks) -> bool {
         let is_pure = segment.len == 0 && segment.is_plain(self.negotiated.timestamps);
-        if !is_pure || !self.only_sends() || !self.receiver.is_next(now, segment) {
+        if !is_pure || !self.only_sends() {
             return false;
         }
         let window = self.offered(segment);
         let Some(sender) = self.sender.get_mut() else { return false };
+        let is_next = match self.receiver.get() {
+            None => sender.receiver.is_next(now, segment),
+            Some(receiver) => receiver.is_next(now, segment),
+        };
+        if !is_next {
+            return false;
+        }
         let core = &sender.core;
         let acked = segment.ack.distance(self.iss.at(core.una()));
         if acked < 0 || acked as u64 > core.flight_size() {
@@ -162,14 +181,17 @@ impl Connection {
         if !is_plain {
             self.handle_expected_news(now, *segment, sack, ack);
         }
-        self.receiver.note_plain_ack(now, segment);
+        self.note_plain_ack(now, segment);
         true
     }
 
     /// RCV.NXT: the sequence number of what comes next from a peer that sends only ACKs.
     #[inline]
     pub fn rcv_nxt(&self) -> Seq {
-        self.receiver.rcv_nxt()
+        match self.receiver.get() {
+            Some(receiver) => receiver.rcv_nxt(),
+            None => self.sender.receiver.rcv_nxt(),
+        }
     }
 
     /// SND.UNA
@@ -202,7 +224,7 @@ impl Connection {
     #[inline(always)]
     pub fn poll_expected(&mut self, now: Time, out: &mut Transmit) -> Option<bool> {
         if self.only_receives() {
-            let is_due = self.receiver.acks.is_due();
+            let is_due = self.is_ack_due();
             if is_due {
                 self.clock = now;
                 self.pure_ack(now, out);
@@ -232,29 +254,53 @@ impl Connection {
     /// blocks replace those in `sack`.
     #[inline(always)]
     pub fn poll_expected_ack(&mut self, now: Time, sack: &mut SackBlocks) -> Option<Header> {
-        if !self.receiver.acks.is_due() {
+        if !self.is_ack_due() {
             return None;
         }
         self.clock = now;
-        let nxt = self.sender.count_ack();
+        let nxt = self.count_ack();
         sack.clear();
-        if self.receiver.has_blocks() {
+        if self.has_blocks() {
             self.receiver.fill_sack(self.negotiated.timestamps, sack);
         }
         Some(self.header(now, nxt, Flags::ACK))
+    }
+
+    /// On a connection that [only receives](Connection::only_receives), after text: the application reads all. Returns the
+    /// [ACK](Connection::poll_expected_ack) that leaves now, or when a delayed one will.
+    // Finds the receiver only once, as this is hot.
+    #[inline(always)]
+    pub fn read_and_answer(&mut self, now: Time, sack: &mut SackBlocks) -> Result<Header, Time> {
+        let receiver = &mut *self.receiver;
+        receiver.read_all();
+        if !receiver.acks.is_due() {
+            return Err(receiver.acks.deadline());
+        }
+        self.clock = now;
+        let nxt = match self.sender.get_mut() {
+            None => receiver.sender.count_ack(),
+            Some(sender) => sender.count_ack(),
+        };
+        sack.clear();
+        if receiver.has_blocks() {
+            receiver.fill_sack(self.negotiated.timestamps, sack);
+        }
+        let mut header = Header::new(self.iss.at(nxt), Flags::ACK, self.negotiated.stamps(now));
+        receiver.acknowledge(&mut header);
+        Ok(header)
     }
 
     /// [`poll_timeout`](Connection::poll_timeout) of a connection that [only receives](Connection::only_receives), where a
     /// delayed ACK has the only timer.
     #[inline(always)]
     pub fn poll_expected_timeout(&self) -> Time {
-        self.receiver.acks.deadline()
+        self.receiver.get().map_or(Time::NEVER, |receiver| receiver.acks.deadline())
     }
 
     /// Returns whether the connection only sends and its pacer holds everything back, so that there is no need to poll.
     #[inline(always)]
     pub fn is_held_back(&mut self, now: Time) -> bool {
-        if !self.only_sends() || self.receiver.acks.is_due() {
+        if !self.only_sends() || self.is_ack_due() {
             return false;
         }
         let sender = &mut *self.sender;
@@ -272,7 +318,7 @@ impl Connection {
     pub fn begin_burst(&mut self, now: Time) -> Option<Burst> {
         use Prediction::{Repairing, Sending};
         let sends_new = self.is_predicted(|prediction| matches!(prediction, Sending | Repairing));
-        if !sends_new || self.receiver.acks.is_due() {
+        if !sends_new || self.is_ack_due() {
             return None;
         }
         let burst = self.sender.begin_burst(now)?;
@@ -286,7 +332,7 @@ impl Connection {
     pub fn open_burst(&mut self, now: Time, burst: &Burst) -> Header {
         let mut header = self.header(now, 0, Flags::ACK);
         header.len = burst.mss() as u32;
-        self.receiver.acks.on_data_sent(now);
+        self.note_data_sent(now);
         header
     }
 
@@ -368,6 +414,10 @@ mod tests {
 
         fn rests(&self, end: usize) -> bool {
             self.ends[end].sender.get().is_none()
+        }
+
+        fn receiver_rests(&self, end: usize) -> bool {
+            self.ends[end].receiver.get().is_none()
         }
 
         fn send(&mut self, now: Time, end: usize, chance: &mut impl FnMut() -> Chance) {
@@ -551,7 +601,7 @@ mod tests {
         let predictions: Vec<_> = (0..3_500).map_while(|_| step()).collect();
         assert_eq!(predictions[1_000], [Prediction::Sending, Prediction::Receiving]);
         assert!(predictions.contains(&[Prediction::Repairing, Prediction::Receiving]));
-        assert!(pair.rests(1));
+        assert!(pair.rests(1) && pair.receiver_rests(0));
     }
 
     /// A sender that has rested answers, and finishes, like one that has never rested.
@@ -569,6 +619,7 @@ mod tests {
                     now = pair.step(&mut chance).unwrap();
                 }
                 assert_eq!(pair.rests(1), predicts, "{}", profile.name);
+                assert_eq!(pair.receiver_rests(0), predicts, "{}", profile.name);
                 pair.end(1).write(20_000);
                 assert!(!pair.rests(1));
                 pair.end(1).shutdown();

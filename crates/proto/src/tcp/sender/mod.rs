@@ -11,6 +11,7 @@ use super::core::Core;
 use super::handshake::Rules;
 use super::pacer::Pacer;
 use super::persist::Persist;
+use super::receiver_at_rest::ReceiverAtRest;
 use super::recovery::{self, LossRecovery, Policy};
 use super::scoreboard::Sent;
 use super::segment_timers::SegmentTimers;
@@ -98,6 +99,8 @@ pub struct Sender {
     /// The largest window that the peer ever offered.
     peer_window_max: u32,
     pub retries: u32,
+    /// What remains of the receiver while that rests.
+    pub receiver: ReceiverAtRest,
 }
 
 pub use plain::Burst;
@@ -136,6 +139,7 @@ impl Sender {
             retries: 0,
             syn_linear: 0,
             last_rtt: Dur::MAX,
+            receiver: ReceiverAtRest::NONE,
         }
     }
 
@@ -296,6 +300,13 @@ impl Sender {
     /// Bytes from SND.UNA to the right edge of the peer's window.
     pub fn peer_window(&self) -> u64 {
         self.peer_edge().saturating_sub(self.core.una())
+    }
+
+    /// An acknowledgment without text leaves. Returns its position, SND.NXT.
+    #[inline(always)]
+    pub fn count_ack(&mut self) -> u64 {
+        self.core.stats.acks_sent += 1;
+        self.core.nxt()
     }
 
     pub fn unsent(&self) -> u64 {

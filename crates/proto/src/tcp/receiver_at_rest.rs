@@ -1,0 +1,99 @@
+//! The receiving half of a connection that has only sent.
+
+use super::handshake::{Negotiated, Rules};
+use super::receiver::{Receiver, RecentTimestamp};
+use airtcp_wire::{Dur, Header, Segment, Seq, SynOptions, Time, Timestamps};
+
+/// What remains of a receiver that has received a SYN and no text, and has acknowledged it: what ACKs and what leaves need,
+/// and what it takes to make the receiver again. No ACK is due or delayed.
+#[derive(Clone, Copy, Debug)]
+pub struct ReceiverAtRest {
+    recent: RecentTimestamp,
+    /// [`AckPolicy::handshake`](super::ack_policy::AckPolicy::handshake)
+    handshake: (Dur, Dur),
+    rcv_nxt: Seq,
+    told_window: u16,
+    /// The SYN's acknowledgment was owed, and not part of a SYN-ACK.
+    owed_ack: bool,
+}
+
+impl ReceiverAtRest {
+    /// The position of RCV.NXT.
+    const NEXT: u64 = 1;
+
+    /// Stands for a receiver that does not rest.
+    pub const NONE: ReceiverAtRest = ReceiverAtRest {
+        recent: RecentTimestamp::NONE,
+        handshake: (Dur::ZERO, Dur::ZERO),
+        rcv_nxt: Seq(0),
+        told_window: 0,
+        owed_ack: false,
+    };
+
+    /// What remains of `receiver`, if waking would make it again. `owed_ack`: it has acknowledged a SYN-ACK.
+    pub fn of(
+        receiver: &Receiver,
+        rules: &Rules,
+        negotiated: &Negotiated,
+        owed_ack: bool,
+    ) -> Option<ReceiverAtRest> {
+        if receiver.reassembly.next() != ReceiverAtRest::NEXT || receiver.acks.is_scheduled() {
+            return None;
+        }
+        let rest = ReceiverAtRest {
+            recent: receiver.recent(),
+            handshake: receiver.acks.handshake(),
+            rcv_nxt: receiver.rcv_nxt(),
+            told_window: receiver.told_window(),
+            owed_ack,
+        };
+        (rest.wake(rules, negotiated) == *receiver && !receiver.is_half_closed()).then_some(rest)
+    }
+
+    /// Makes the receiver again, which repeats the handshake.
+    pub fn wake(&self, rules: &Rules, negotiated: &Negotiated) -> Receiver {
+        let mut receiver = Receiver::new(&rules.config);
+        let syn = SynOptions {
+            sack_permitted: negotiated.sack,
+            window_scale: negotiated.window_scaling.then_some(0),
+            ..SynOptions::default()
+        };
+        let timestamps = Some(Timestamps { value: self.recent.value, echo: 0 });
+        let segment =
+            Segment { seq: Seq(self.rcv_nxt.0.wrapping_sub(1)), syn, timestamps, ..Segment::default() };
+        receiver.on_syn(self.recent.at, &segment, &rules.config);
+        let (rtt, rto) = self.handshake;
+        receiver.acks.on_handshake(rtt, rto);
+        if self.owed_ack {
+            receiver.acks.demand();
+        }
+        receiver.acknowledge(&mut Header::default());
+        receiver
+    }
+
+    #[inline(always)]
+    pub fn rcv_nxt(&self) -> Seq {
+        self.rcv_nxt
+    }
+
+    /// [`Receiver::is_next`]
+    #[inline(always)]
+    pub fn is_next(&self, now: Time, segment: &Header) -> bool {
+        segment.seq == self.rcv_nxt && !segment.timestamps().is_some_and(|ts| self.recent.is_after(now, ts))
+    }
+
+    /// [`Receiver::note_plain_ack`]
+    #[inline(always)]
+    pub fn note_plain_ack(&mut self, now: Time, segment: &Header) {
+        if let Some(ts) = segment.timestamps() {
+            self.recent.renew(now, ts);
+        }
+    }
+
+    /// [`Receiver::acknowledge`]
+    #[inline(always)]
+    pub fn acknowledge(&self, segment: &mut Header) {
+        (segment.ack, segment.window) = (self.rcv_nxt, self.told_window);
+        segment.echo(self.recent.value);
+    }
+}
