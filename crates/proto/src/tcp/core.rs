@@ -508,7 +508,7 @@ impl Core {
     }
 
     /// Takes an unambiguous RTT, and as `prompt` the same without the delay of a delayed ACK.
-    #[inline]
+    #[inline(always)]
     pub fn handle_rtt(&mut self, now: Time, sample: Dur, prompt: Dur) {
         self.rtt.note_shortest(prompt);
         match self.spurious.rtt_to_restore.is_some() {

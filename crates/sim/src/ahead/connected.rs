@@ -116,9 +116,7 @@ impl Connected<'_> {
         let (mut follows, mut missed) = (false, 0);
         while burst.continues() {
             follows = self.send_next(now, &mut burst, &mut header, follows, is_direct);
-            if !follows {
-                missed += 1;
-            }
+            missed += u32::from(!follows);
         }
         self.flow.counts.data_packets_sent += u64::from(burst.sent);
         self.count_received(burst.sent - missed, plain_bytes(&header));
