@@ -211,7 +211,7 @@ impl Avoidance for Adapter {
 
     /// Returns the window that `on_timeout` has set. A repeated timeout does not call it.
     fn loss_window(&self, event: &Congestion, window: &cc::Window) -> u64 {
-        if event.is_repeated_timeout || self.object.is_none() { window.mss } else { window.cwnd }
+        if event.is_repeated_timeout || self.object.is_none() { window.mss() } else { window.cwnd }
     }
 
     fn hears_sends(&self) -> bool {

@@ -112,7 +112,7 @@ impl Window {
     /// Takes over the sender's values.
     pub fn begin(&mut self, now: Time, window: &cc::Window) {
         self.now = now;
-        self.mss = window.mss;
+        self.mss = window.mss();
         self.cwnd = window.exact_cwnd();
         self.ssthresh = if window.ssthresh == u64::MAX { f64::INFINITY } else { window.ssthresh as f64 };
     }

@@ -4,7 +4,7 @@ use super::round_trips::RoundTrips;
 use crate::trial::books::Sending;
 use crate::trial::tcp_info::{RecoveryState, TcpInfo};
 use airtcp_proto::tcp::{Reason, Reassembly};
-use airtcp_sim::truth::Truth;
+use airtcp_sim::truth::{Spurious, Truth};
 use airtcp_wire::{Dur, Flags, Segment, Seq, Time};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -23,7 +23,8 @@ pub struct Conversation {
     /// Expiries of the timer that have been seen.
     timeouts: u16,
     received: Reassembly,
-    pub truth: Truth,
+    truth: Truth,
+    pub spurious: Spurious,
     trips: RoundTrips,
     /// Which copy of its bytes a packet under way is, by the packet's IP identification. First copies are left out.
     copies: BTreeMap<u16, u32>,
@@ -58,9 +59,16 @@ impl Conversation {
             timeouts: 0,
             received: Reassembly::default(),
             truth: Truth::default(),
+            spurious: Spurious::default(),
             trips: RoundTrips::default(),
             copies: BTreeMap::new(),
         }
+    }
+
+    /// Counts anew, because the warm-up is over.
+    pub fn begin_measurement(&mut self) {
+        self.spurious = Spurious::default();
+        self.truth.begin_measurement();
     }
 
     /// Returns whether this is the connection's SYN.
@@ -77,8 +85,11 @@ impl Conversation {
             let info = self.sending.as_ref().and_then(|sending| sending.info().ok());
             let (reason, is_reduced) = self.judge(info);
             let received = &self.received;
-            let order =
+            let (order, is_spurious) =
                 self.truth.resent(range.clone(), reason, |part| received.contains(part.start, part.end));
+            if is_spurious {
+                self.spurious.count(reason);
+            }
             self.copies.insert(id, order);
             self.trips.resent(&range, now, segment.timestamps);
             sent = Sent { reason: Some(reason), is_reduced, ..sent };
@@ -118,7 +129,7 @@ impl Conversation {
         let order = self.copies.remove(&id).unwrap_or(0);
         self.received.insert(range.start, range.end);
         if self.truth.is_undecided() {
-            self.truth.delivered(range, order);
+            self.truth.delivered(range, order, |reason| self.spurious.count(reason));
         }
     }
 
@@ -212,7 +223,7 @@ mod tests {
         let mut known = with_a_loss();
         known.sent(Time(20), &data(0), 3);
         known.sent(Time(20), &data(100), 4);
-        assert_eq!(known.truth.spurious().retransmissions, 1);
+        assert_eq!(known.spurious.retransmissions, 1);
     }
 
     #[test]

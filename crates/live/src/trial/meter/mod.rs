@@ -95,14 +95,14 @@ impl<'a> Meter<'a> {
     pub fn begin_measurement(&mut self) {
         self.flows.fill(FlowMeter::default());
         self.circuits.fill(CircuitMeter::default());
-        self.conversations.values_mut().for_each(|(_, conversation)| conversation.truth.begin_measurement());
+        self.conversations.values_mut().for_each(|(_, conversation)| conversation.begin_measurement());
     }
 
     /// Each flow's counts, and the number of its data packets under way.
     pub fn read(&self) -> Vec<(FlowMeter, u64)> {
         let mut flows = self.flows.clone();
         for (flow, conversation) in self.conversations.values() {
-            add(&mut flows[*flow].spurious, &conversation.truth.spurious());
+            add(&mut flows[*flow].spurious, &conversation.spurious);
         }
         flows.into_iter().zip(self.under_way.iter().copied()).collect()
     }
@@ -115,7 +115,7 @@ impl<'a> Meter<'a> {
     fn begin(&mut self, flow: usize, port: u16, syn: &Segment) {
         let conversation = Conversation::new(self.books.find(port), syn);
         if let Some((flow, ended)) = self.conversations.insert(port, (flow, conversation)) {
-            add(&mut self.flows[flow].spurious, &ended.truth.spurious());
+            add(&mut self.flows[flow].spurious, &ended.spurious);
         }
     }
 
