@@ -147,6 +147,16 @@ mod tests {
         }
     }
 
+    #[test]
+    fn after_two_years_no_segment_is_timed() {
+        for (gap, is_timed) in [(1 << 56, false), ((1 << 56) - 1, true)] {
+            let mut timed = Timed::default();
+            timed.on_sent(Time(5), 1, 10, 0);
+            timed.on_sent(Time(5 + gap), 1, 20, 1);
+            assert_eq!(timed.take(20, 2), is_timed.then_some((Time(5), Time(5 + gap))));
+        }
+    }
+
     /// Karn.
     #[test]
     fn a_resent_segment_is_not_timed() {
