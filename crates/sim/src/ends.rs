@@ -22,7 +22,7 @@ pub struct Ends {
     pub transfers: Transfers,
 }
 
-/// With no more connections than this, everything stays in the caches.
+/// With no more connections than this, everything stays in the caches. With no more flows, memory does not matter.
 pub const FEW: usize = 32;
 
 impl Ends {

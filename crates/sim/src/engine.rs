@@ -191,7 +191,7 @@ impl Engine {
         }
     }
 
-    /// Handles the ACKs that are brief, and what arrives behind them. Returns whether the next event is an arrival, too.
+    /// Handles the ACKs that are brief, and the arrival behind them. Returns whether the next event is an arrival, too.
     #[inline(never)]
     fn on_briefs(&mut self, end: Time) -> bool {
         while let Some(brief) = self.stage.network.ahead.pop_brief() {

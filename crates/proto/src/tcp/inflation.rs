@@ -39,17 +39,17 @@ impl Inflation {
 
     /// RFC 5681 §3.2 step 3: `segments` have left the network.
     pub fn inflate_to(&mut self, segments: u32, mss: u64) {
-        self.bytes = whole(u64::from(segments) * mss);
+        self.bytes = clamped(u64::from(segments) * mss);
     }
 
     /// RFC 5681 §3.2 step 4: one more segment has left the network.
     pub fn inflate(&mut self, mss: u64) {
-        self.bytes = self.bytes.saturating_add(whole(mss));
+        self.bytes = self.bytes.saturating_add(clamped(mss));
     }
 
     /// RFC 6582 §3.2 step 3: deflate by what was acknowledged, and add one segment back if it was at least that.
     pub fn on_partial_ack(&mut self, acked: u64, mss: u64) {
-        self.bytes = self.bytes.saturating_sub(whole(acked));
+        self.bytes = self.bytes.saturating_sub(clamped(acked));
         if acked >= mss {
             self.inflate(mss);
         }
@@ -65,7 +65,7 @@ impl Inflation {
     /// With SACK, segments that have left the network make room for new ones by themselves (RFC 6675 §5 step 3). Without
     /// limited transmit, these `bytes` make none until recovery begins.
     pub fn hold_back(&mut self, bytes: u64) {
-        self.bytes = if self.has_limited_transmit { 0 } else { -whole(bytes) };
+        self.bytes = if self.has_limited_transmit { 0 } else { -clamped(bytes) };
     }
 
     /// New data has left outside of recovery.
@@ -87,6 +87,6 @@ impl Inflation {
     }
 }
 
-fn whole(bytes: u64) -> i32 {
+fn clamped(bytes: u64) -> i32 {
     bytes.min(i32::MAX as u64) as i32
 }

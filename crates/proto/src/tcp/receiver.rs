@@ -536,8 +536,8 @@ impl Receiver {
         }
     }
 
-    /// Returns whether to read, even nothing, may ask for a window update.
-    pub fn is_half_closed(&self) -> bool {
+    /// Returns whether less than half of the window is left, so that reading, even nothing, may ask for a window update.
+    pub fn is_half_used(&self) -> bool {
         self.advertised < self.reassembly.next() + self.most_offered() / 2
     }
 

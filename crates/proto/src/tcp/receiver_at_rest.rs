@@ -47,7 +47,7 @@ impl ReceiverAtRest {
             told_window: receiver.told_window(),
             owed_ack,
         };
-        (rest.wake(rules, negotiated) == *receiver && !receiver.is_half_closed()).then_some(rest)
+        (rest.wake(rules, negotiated) == *receiver && !receiver.is_half_used()).then_some(rest)
     }
 
     /// Makes the receiver again, which repeats the handshake.
