@@ -20,7 +20,8 @@ pub enum Inserted {
 #[derive(PartialEq, Debug, Default)]
 pub struct Reassembly {
     next: u64,
-    /// Data behind the first gap, and a duplicate to report. Allocated when first needed, and then kept.
+    /// Data behind the first gap, and a duplicate to report. `None` where there is neither, but for what
+    /// [`take_duplicate`](Reassembly::take_duplicate) leaves behind.
     above: Option<Box<Above>>,
 }
 
@@ -46,7 +47,7 @@ impl Reassembly {
     /// Returns whether there is something for SACK to report: data behind a gap, or a duplicate.
     #[inline]
     pub fn has_news(&self) -> bool {
-        self.above.as_ref().is_some_and(|above| !above.ranges.is_empty() || above.duplicate_len > 0)
+        self.above.as_ref().is_some_and(|above| above.has_news())
     }
 
     /// Notes a duplicate for the next ACK to report (RFC 2883).
@@ -107,10 +108,17 @@ impl Reassembly {
         if end <= self.next {
             return Inserted::Known;
         }
-        if start > self.next {
-            return self.above.get_or_insert_default().insert(start, end);
+        match &mut self.above {
+            Some(above) if start > self.next => return above.insert(start, end),
+            Some(above) => {
+                self.next = above.absorb(end);
+                if !above.has_news() {
+                    self.above = None;
+                }
+            }
+            None if start > self.next => self.above = Some(Box::new(Above::new(start, end))),
+            None => self.next = end,
         }
-        self.next = self.above.as_mut().map_or(end, |above| above.absorb(end));
         Inserted::New
     }
 
@@ -172,6 +180,23 @@ impl Recent {
 }
 
 impl Above {
+    /// The first range behind a gap.
+    fn new(start: u64, end: u64) -> Above {
+        let range = (start, end);
+        let none = Recent::default();
+        Above {
+            ranges: VecDeque::from([range]),
+            recent: [Recent::new(range), none, none, none],
+            limit: u64::MAX,
+            ..Above::default()
+        }
+    }
+
+    #[inline]
+    fn has_news(&self) -> bool {
+        !self.ranges.is_empty() || self.duplicate_len > 0
+    }
+
     fn end(&self) -> Option<u64> {
         self.ranges.back().map(|range| range.1)
     }
@@ -236,10 +261,6 @@ impl Above {
         if touched == 0 {
             if self.ranges.len() >= MOST_RANGES {
                 return Inserted::Refused;
-            }
-            if self.ranges.is_empty() {
-                // Mostly there is only one range.
-                self.ranges.reserve_exact(1);
             }
             self.ranges.insert(low, (start, end));
             self.remember(low);
