@@ -13,6 +13,7 @@
 mod arrival;
 mod brief;
 mod connected;
+mod packed;
 mod station;
 
 pub use arrival::{Arrival, What};
