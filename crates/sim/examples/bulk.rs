@@ -58,7 +58,7 @@ fn read(file: &str, changes: &[String]) -> Scenario {
 fn report(scenario: &Scenario, scheme: &Scheme, seed: u64) -> u64 {
     let outcome = run(scenario, scheme, seed, RunOptions::default());
     let record = outcome.unwrap_or_else(|error| panic!("{error}")).record;
-    let sum = |value: fn(&FlowRecord) -> u64| record.flows.iter().map(value).sum::<u64>();
+    let sum = |value: fn(&FlowRecord) -> u64| record.flows.iter().map(|flow| value(flow)).sum::<u64>();
     println!(
         "delivered={} retransmitted={} timeouts={} events={} goodput_kbps={}",
         record.packets_delivered,

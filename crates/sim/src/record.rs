@@ -23,7 +23,8 @@ pub struct RunRecord {
     pub jain_index: Option<f64>,
     /// What could arrive at best over the links that the first measured flow crosses: see [`crate::bound`].
     pub bound_bps: f64,
-    pub flows: Vec<FlowRecord>,
+    #[allow(clippy::vec_box, reason = "one large block more would be the most memory that a run ever takes")]
+    pub flows: Vec<Box<FlowRecord>>,
     /// Each link's way there and way back, in path order.
     pub links: Vec<LinkRecord>,
     /// TCP circuits; empty where there are none.

@@ -283,7 +283,8 @@ fn record(scenario: &Scenario, scheme: String, seed: u64, finished: &mut Finishe
     }
 }
 
-fn flow_records(scenario: &Scenario, finished: &Finished) -> Vec<FlowRecord> {
+#[allow(clippy::vec_box, reason = "as in the record")]
+fn flow_records(scenario: &Scenario, finished: &Finished) -> Vec<Box<FlowRecord>> {
     let mut under_way: Vec<u64> = finished.flows.iter().map(|flow| flow.late_packets.into()).collect();
     for packet in finished.network.packets.iter().filter(|packet| packet.is_data()) {
         under_way[packet.flow as usize] += 1;
@@ -292,7 +293,8 @@ fn flow_records(scenario: &Scenario, finished: &Finished) -> Vec<FlowRecord> {
     let flows = finished.flows.iter().zip(&finished.totals).zip(under_way);
     flows
         .map(|((flow, totals), under_way)| {
-            FlowRecord::new(&scenario.flows[flow.shared.spec], flow, totals, under_way, period)
+            let spec = &scenario.flows[flow.shared.spec];
+            Box::new(FlowRecord::new(spec, flow, totals, under_way, period))
         })
         .collect()
 }

@@ -13,7 +13,8 @@ pub enum Total {
 impl RunRecord {
     /// Sums over the measured flows, by the names of the records' fields; RTTs are means weighted by samples.
     pub fn totals(&self) -> Vec<(&'static str, Total)> {
-        let measured: Vec<&FlowRecord> = self.flows.iter().filter(|flow| flow.measured).collect();
+        let flows = self.flows.iter().map(Box::as_ref);
+        let measured: Vec<&FlowRecord> = flows.filter(|flow| flow.measured).collect();
         let count = |of: fn(&FlowRecord) -> u64| Total::Count(measured.iter().map(|flow| of(flow)).sum());
         let times = || measured.iter().flat_map(|flow| &flow.completion_times_s);
         let completed = times().count() as u64;

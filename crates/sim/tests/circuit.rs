@@ -130,7 +130,7 @@ fn a_turn_in_the_line_is_not_inherited() {
     ];
     for seed in 1..=12 {
         let record = go(&scenario, "cubic+decoupling", seed);
-        record.flows.iter().for_each(assert_conserved);
+        record.flows.iter().for_each(|flow| assert_conserved(flow));
     }
 }
 
@@ -179,7 +179,7 @@ fn busy_path() -> Scenario {
 fn nothing_vanishes_and_the_same_seed_gives_the_same_bytes() {
     for text in [CIRCUIT, "reno+decoupling:controls=3:vmss=3000B:gmb=300kbit/s"] {
         let record = go(&busy_path(), text, 3);
-        record.flows.iter().for_each(assert_conserved);
+        record.flows.iter().for_each(|flow| assert_conserved(flow));
         assert_eq!(record.circuits.len(), 5);
         for flow in record.flows.iter().filter(|flow| flow.name != "short") {
             assert!(flow.goodput_bps > 100e3, "{flow:#?}");
@@ -243,7 +243,7 @@ fn trunk(scheme: &str) -> Scenario {
 fn a_trunk_carries_several_flows() {
     let record = go(&trunk("reno:profile=rfc+decoupling:controls=4"), "reno", 1);
     let circuit = the_circuit(&record);
-    record.flows.iter().for_each(assert_conserved);
+    record.flows.iter().for_each(|flow| assert_conserved(flow));
     assert!(circuit.forwarded_bytes as f64 * 8.0 / 20.0 > 0.85 * 10e6, "{circuit:#?}");
     assert!(circuit.tunnel_queue_drops > 0);
     let stream = &record.flows[3];

@@ -3,7 +3,6 @@
 use crate::common::{MBIT, go, link, ms, scheme, unlimited};
 use airtcp_proto::path::jitter::uniform;
 use airtcp_proto::queue::{header_first, red};
-use airtcp_sim::record::FlowRecord;
 use airtcp_sim::scenario::model::{Discipline, Distribution, Flow, Jitter, Link};
 use airtcp_sim::{RunOptions, RunRecord, Scenario, run};
 use airtcp_wire::{Bytes, Dur, Positive};
@@ -37,7 +36,7 @@ fn over(link: Link, flows: Vec<Flow>, seconds: u64) -> Scenario {
 
 /// Mean throughput of the flows of this name, in bit/s.
 fn mean(record: &RunRecord, name: &str) -> f64 {
-    let flows: Vec<&FlowRecord> = record.flows.iter().filter(|flow| flow.name == name).collect();
+    let flows: Vec<_> = record.flows.iter().filter(|flow| flow.name == name).collect();
     flows.iter().map(|flow| flow.throughput_bps).sum::<f64>() / flows.len() as f64
 }
 

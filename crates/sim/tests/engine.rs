@@ -216,7 +216,9 @@ fn series_miss_nothing_that_the_record_counts() {
         let rows = series.events.kind.iter().zip(&series.events.cause);
         rows.filter(|(kind, its)| **kind == wanted && (cause.is_empty() || **its == cause)).count() as u64
     };
-    let total = |of: fn(&airtcp_sim::record::FlowRecord) -> u64| record.flows.iter().map(of).sum::<u64>();
+    let total = |of: fn(&airtcp_sim::record::FlowRecord) -> u64| {
+        record.flows.iter().map(|flow| of(flow)).sum::<u64>()
+    };
     let resent = ["retransmit", "fast-retransmit", "timeout", "probe"].map(|kind| of_kind(kind, ""));
     assert_eq!(resent.iter().sum::<u64>(), total(|flow| flow.retransmissions));
     assert_eq!(of_kind("loss", "overflow"), total(|flow| flow.losses_congestion));
@@ -243,7 +245,7 @@ fn a_flow_elsewhere_shifts_nobodys_random_numbers() {
     let before = go(&scenario, "reno", 5);
     scenario.flows.insert(0, Flow { traffic: scenario.flows[0].traffic.clone(), ..unlimited("new", 2, 2) });
     let after = go(&scenario, "reno", 5);
-    let json = |flows: &[airtcp_sim::record::FlowRecord]| serde_json::to_string(flows).unwrap();
+    let json = |flows: &[_]| serde_json::to_string(flows).unwrap();
     assert_eq!(json(&before.flows), json(&after.flows[1..]));
     assert!(after.flows[0].transfers_started > 100);
 }
@@ -253,7 +255,7 @@ fn every_packet_is_accounted_for() {
     for (seed, text) in [(1, "reno"), (2, "cubic"), (3, "reno:profile=bsd-1998"), (4, "newreno:profile=rfc")]
     {
         let record = go(&parking_lot(), text, seed);
-        record.flows.iter().for_each(assert_conserved);
+        record.flows.iter().for_each(|flow| assert_conserved(flow));
         for link in &record.links {
             // What arrived was dropped by the queue, sent, or is in the queue, which holds at most 30.
             let dropped = link.drops_overflow + link.drops_aqm + link.drops_outage;

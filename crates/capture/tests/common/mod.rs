@@ -58,7 +58,7 @@ pub fn simulate(scenario: &Scenario, scheme: &str, format: Format) -> Run {
     let scheme = Scheme::parse(scheme, "linux").unwrap();
     let mut record = run(scenario, &scheme, 1, options).unwrap().record;
     let [at_sender, at_receiver] = files.map(|file| std::mem::take(&mut *file.0.lock().unwrap()));
-    Run { truth: record.flows.remove(0), at_sender, at_receiver }
+    Run { truth: *record.flows.remove(0), at_sender, at_receiver }
 }
 
 impl Run {

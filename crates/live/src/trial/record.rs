@@ -103,8 +103,9 @@ pub fn record(
     measured: &Measured,
 ) -> RunRecord {
     let Labels { flows: labels, circuits } = labels;
-    let flows: Vec<_> =
-        (0..labels.len()).map(|index| flow_record(scenario, &labels[index], measured, index)).collect();
+    let flows: Vec<_> = (0..labels.len())
+        .map(|index| Box::new(flow_record(scenario, &labels[index], measured, index)))
+        .collect();
     let goodputs = || flows.iter().filter(|flow| flow.measured).map(|flow| flow.goodput_bps);
     let first = labels.iter().find(|label| label.is_measured).or(labels.first());
     RunRecord {
