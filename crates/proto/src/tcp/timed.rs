@@ -81,6 +81,8 @@ struct Gaps {
 const WORD: usize = size_of::<u64>();
 /// Bytes by which [`Gaps`] grow: there are many.
 const FEW: usize = 16;
+/// Bytes that they have at first. An allocator adds about 8 of its own, and rounds up.
+const FIRST: usize = FEW + 8;
 
 impl Gaps {
     /// Returns whether there is room for the gap, which must not last for two years.
@@ -104,8 +106,9 @@ impl Gaps {
     #[inline(never)]
     fn grow(&mut self) {
         let mut bytes = std::mem::take(&mut self.bytes).into_vec();
-        bytes.reserve_exact(FEW);
-        bytes.resize(bytes.len() + FEW, 0);
+        let more = if bytes.is_empty() { FIRST } else { FEW };
+        bytes.reserve_exact(more);
+        bytes.resize(bytes.len() + more, 0);
         self.bytes = bytes.into();
     }
 
