@@ -664,8 +664,9 @@ impl Engine {
         self.stage.network.now = end;
         let Engine { stage, ends, circuits, .. } = self;
         let Ends { flows, transfers } = ends;
-        let mut network = stage.network;
-        // What is still under way there no longer matters, and the records need its memory.
+        let Stage { mut network, schedule, .. } = stage;
+        // Timers and what is still under way no longer matter, and the records need their memory.
+        drop(schedule);
         let events_ahead = std::mem::take(&mut network.ahead).events;
         let included_events = network.topology.passes() + events_ahead;
         let totals = transfers.totals(&flows);
