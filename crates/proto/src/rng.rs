@@ -16,34 +16,34 @@ impl Chances {
 
     /// The chance called `name`, e.g. `"link.wireless.forward.loss"`. It depends only on seed and name, and is independent of all others.
     pub fn chance(&self, name: &str) -> Chance {
-        self.dormant(name).wake()
+        self.wake(&Dormant::new(name))
     }
 
-    /// As [`chance`](Chances::chance), for a component that draws seldom.
-    pub fn dormant(&self, name: &str) -> Dormant {
-        Dormant { seed: self.seed, stream: fnv1a(name.as_bytes()), words: 0 }
+    fn wake(&self, dormant: &Dormant) -> Chance {
+        let mut rng = ChaCha8Rng::seed_from_u64(self.seed);
+        rng.set_stream(dormant.stream);
+        rng.set_word_pos(u128::from(dormant.words));
+        Chance(rng)
     }
 }
 
-/// A chance that takes hardly any memory. It is made anew for each draw.
+/// A chance that takes hardly any memory, for a component that draws seldom. It is made anew for each draw.
 #[derive(Clone, Copy, Debug)]
 pub struct Dormant {
-    seed: u64,
     stream: u64,
     /// Number of 32-bit words drawn so far.
     words: u64,
 }
 
 impl Dormant {
-    fn wake(&self) -> Chance {
-        let mut rng = ChaCha8Rng::seed_from_u64(self.seed);
-        rng.set_stream(self.stream);
-        rng.set_word_pos(u128::from(self.words));
-        Chance(rng)
+    /// What [`Chances::chance`] of this name is.
+    pub fn new(name: &str) -> Dormant {
+        Dormant { stream: fnv1a(name.as_bytes()), words: 0 }
     }
 
-    pub fn draw<T>(&mut self, draw: impl FnOnce(&mut Chance) -> T) -> T {
-        let mut chance = self.wake();
+    /// Draws from the one of these `chances`, which are the same each time.
+    pub fn draw<T>(&mut self, chances: &Chances, draw: impl FnOnce(&mut Chance) -> T) -> T {
+        let mut chance = chances.wake(self);
         let drawn = draw(&mut chance);
         self.words = chance.0.get_word_pos() as u64;
         drawn
@@ -122,10 +122,11 @@ mod tests {
     /// Also where a number takes the last word of a block and the first one of the next.
     #[test]
     fn a_dormant_one_goes_on_where_it_was() {
-        let (mut awake, mut dormant) = (Chances::new(7).chance("a"), Chances::new(7).dormant("a"));
+        let chances = Chances::new(7);
+        let (mut awake, mut dormant) = (chances.chance("a"), Dormant::new("a"));
         for _ in 0..50 {
             let numbers = |chance: &mut Chance| (chance.u32(), chance.u64(), chance.f64());
-            assert_eq!(dormant.draw(numbers), numbers(&mut awake));
+            assert_eq!(dormant.draw(&chances, numbers), numbers(&mut awake));
         }
     }
 

@@ -7,7 +7,7 @@ use crate::traffic::Source;
 use crate::truth::{Spurious, Truth};
 use airtcp_proto::middlebox::Direction;
 use airtcp_proto::queue::DropCause;
-use airtcp_proto::rng::Dormant;
+use airtcp_proto::rng::{Chances, Dormant};
 use airtcp_proto::scheme::Scheme;
 use airtcp_proto::tcp::{Connection, Reason, Rules, State};
 use airtcp_wire::{Dur, Time};
@@ -65,6 +65,8 @@ pub struct Shared {
     pub scheme: Arc<Scheme>,
     /// The rules of its connections.
     pub rules: Arc<Rules>,
+    /// The run's, of which each instance draws from [its own](Flow::chance).
+    pub chances: Chances,
 }
 
 impl Flow {

@@ -17,6 +17,7 @@ use crate::traffic::Source;
 use airtcp_proto::Chances;
 use airtcp_proto::cc::Controllers;
 use airtcp_proto::middlebox::{Direction, Middlebox};
+use airtcp_proto::rng::Dormant;
 use airtcp_proto::scheme::{Scheme, SchemeError};
 use airtcp_proto::tcp::Rules;
 use airtcp_wire::{Dur, Time};
@@ -206,12 +207,10 @@ fn flows(
         stations.check_room(&scheme, flow)?;
         let at_base_station = stations.base_station(&scheme, flow)?;
         let rules = Arc::new(Rules::new(&scheme.connection()).expect("schemes are checked before the run"));
-        let shared = Arc::new(Shared { spec, is_measured: flow.measure, scheme, rules });
+        let shared = Arc::new(Shared { spec, is_measured: flow.measure, scheme, rules, chances: *chances });
         for instance in 0..flow.count {
-            let one = Flow {
-                stops: at_base_station.into_iter().collect(),
-                ..one_flow(flow, &shared, instance, chances)
-            };
+            let one =
+                Flow { stops: at_base_station.into_iter().collect(), ..one_flow(flow, &shared, instance) };
             // The compared scheme does not apply to datagrams.
             let is_wanted = flow.scheme.is_some() || !matches!(flow.traffic, model::Traffic::Udp { .. });
             flows.push(if is_wanted { stations.own_circuit(one, flow) } else { one });
@@ -220,11 +219,12 @@ fn flows(
     Ok(flows)
 }
 
-fn one_flow(spec: &model::Flow, shared: &Arc<Shared>, instance: u32, chances: &Chances) -> Flow {
+fn one_flow(spec: &model::Flow, shared: &Arc<Shared>, instance: u32) -> Flow {
     let name = format!("flow.{}.{instance}", spec.name);
     let start = spec.start_of(instance);
     let (direction, nodes) = ends(spec.direction, spec.enter, spec.leave);
-    let traffic = chances.dormant(&format!("{name}.traffic"));
+    let payload = shared.scheme.config.segment_payload();
+    let source = Source::new(spec, start, payload, shared.chances, &format!("{name}.traffic"));
     Flow {
         shared: shared.clone(),
         instance,
@@ -238,8 +238,8 @@ fn one_flow(spec: &model::Flow, shared: &Arc<Shared>, instance: u32, chances: &C
         late_packets: 0,
         counted_at: None,
         counted_by: None,
-        source: Some(Box::new(Source::new(spec, start, shared.scheme.config.segment_payload(), traffic))),
-        chance: chances.dormant(&format!("{name}.connections")),
+        source: Some(Box::new(source)),
+        chance: Dormant::new(&format!("{name}.connections")),
         connection: None,
         counts: Default::default(),
         rtt: Default::default(),

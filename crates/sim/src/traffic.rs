@@ -1,7 +1,7 @@
 //! Applications: what they do, and when.
 
 use crate::scenario::model;
-use airtcp_proto::rng::Dormant;
+use airtcp_proto::rng::{Chances, Dormant};
 use airtcp_wire::{Dur, Rate, Time};
 
 /// What a flow's application does now.
@@ -25,6 +25,7 @@ pub enum Action {
 /// The application of one flow, as a [machine](airtcp_proto::machine).
 pub struct Source {
     traffic: Kind,
+    chances: Chances,
     chance: Dormant,
     /// When it acts next.
     next: Time,
@@ -66,8 +67,8 @@ enum State {
 
 impl Source {
     /// The application of a flow that starts at `start`. `payload` is the number of bytes that one of its packets
-    /// carries.
-    pub fn new(flow: &model::Flow, start: Time, payload: u32, chance: Dormant) -> Source {
+    /// carries. `chances` are those of the run, of which it draws from the one called `name`.
+    pub fn new(flow: &model::Flow, start: Time, payload: u32, chances: Chances, name: &str) -> Source {
         let traffic = match &flow.traffic {
             model::Traffic::Unlimited => Kind::Unlimited,
             model::Traffic::Bytes { size } => Kind::Bytes(size.0),
@@ -80,7 +81,8 @@ impl Source {
             model::Traffic::Udp { rate, packet } => Kind::Udp(Periodic::new(packet.0 as u32, *rate)),
         };
         let stop = flow.stop.map_or(Time::NEVER, |stop| Time::ZERO + stop);
-        let mut source = Source { traffic, chance, next: start, stop, state: State::Start };
+        let mut source =
+            Source { traffic, chances, chance: Dormant::new(name), next: start, stop, state: State::Start };
         if let Kind::Poisson { interval, .. } = source.traffic {
             source.next = start + source.drawn(interval);
         }
@@ -167,19 +169,18 @@ impl Source {
     }
 
     fn exponential(&mut self, mean: f64) -> f64 {
-        self.chance.draw(|chance| chance.exponential(mean))
+        self.chance.draw(&self.chances, |chance| chance.exponential(mean))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use airtcp_proto::Chances;
     use airtcp_wire::Bytes;
 
     fn actions(traffic: model::Traffic, stop: Option<Dur>, until: Time) -> Vec<(Time, Action)> {
         let flow = model::Flow { traffic, stop, ..model::Flow::unlimited("f", 0, 0) };
-        let mut source = Source::new(&flow, Time(100), 1000, Chances::new(1).dormant("f"));
+        let mut source = Source::new(&flow, Time(100), 1000, Chances::new(1), "f");
         let mut actions = Vec::new();
         while source.poll_timeout() < until {
             let now = source.poll_timeout();

@@ -37,10 +37,11 @@ impl Transfers {
     /// Opens a connection of the flow with that index; the sender's end has its SYN ready.
     pub fn open(&mut self, index: usize, flow: &mut Flow, now: Time) -> u32 {
         flow.counts.transfers_started += 1;
-        let ((sender_iss, sender_seed), (receiver_iss, receiver_seed)) = flow.chance.draw(|chance| {
-            let mut draw = || (Seq(chance.u32()), chance.u64());
-            (draw(), draw())
-        });
+        let ((sender_iss, sender_seed), (receiver_iss, receiver_seed)) =
+            flow.chance.draw(&flow.shared.chances, |chance| {
+                let mut draw = || (Seq(chance.u32()), chance.u64());
+                (draw(), draw())
+            });
         let ends = [
             Connection::connect_by(&flow.shared.rules, sender_iss, sender_seed, now),
             Connection::listen_by(&flow.shared.rules, receiver_iss, receiver_seed),

@@ -54,7 +54,7 @@ pub fn flows(
         let trunk = trunks.iter().position(|trunk| trunk.flows.contains(&index));
         flows.extend((0..spec.count).map(|instance| {
             let start = Time::ZERO + spec.start + spec.stagger * u64::from(instance) / u64::from(spec.count);
-            let stream = streams.dormant(&format!("flow.{}.{instance}.traffic", spec.name));
+            let stream = format!("flow.{}.{instance}.traffic", spec.name);
             Flow {
                 spec: index,
                 instance,
@@ -66,7 +66,7 @@ pub fn flows(
                 nodes: nodes(spec),
                 trunk,
                 start,
-                source: Source::new(spec, start, scheme.config.segment_payload(), stream),
+                source: Source::new(spec, start, scheme.config.segment_payload(), streams, &stream),
             }
         }));
     }
