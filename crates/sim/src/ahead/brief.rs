@@ -22,32 +22,81 @@ pub struct Briefs {
 /// So many of the next ACKs can be [looked at](Briefs::endpoint).
 const AT_HAND: usize = 16;
 
-/// An ACK to the sending end of a connection.
+/// An ACK to the sending end of a connection. From the lowest bit: its kind, the connection's place, the lower part of its
+/// acknowledgment number, and how many nanoseconds after the one before it comes, its gap. The kind is the number of bytes
+/// that the gap takes, or [`WIDE`](Brief::WIDE). Bytes above those may have any value.
 #[derive(Clone, Copy, Default, Debug)]
-pub struct Brief {
-    /// The connection's place.
-    pub(super) place: u32,
-    /// How many nanoseconds after the one before it comes.
-    pub(super) gap: u32,
-    /// The lower part of its acknowledgment number, of which [`ack_bits`](Brief::ack_bits) are enough.
-    pub(super) ack: u32,
-    pub(super) ack_bits: u32,
-}
+pub struct Brief(pub(super) u64);
 
 impl Brief {
-    /// The most bits that the parts can have.
+    const KIND: u32 = 2;
+    /// The kind that uses all 8 bytes. Its parts have so many bits.
+    const WIDE: u64 = 3;
     pub(super) const PLACE: u32 = 22;
     pub(super) const GAP: u32 = 20;
-    pub(super) const ACK: u32 = 20;
+    pub(super) const NEWS: u32 = 20;
+    /// Bits of the place and of the acknowledgment number in the other kinds.
+    const NARROW_PLACE: u32 = 14;
+    const NARROW_NEWS: u32 = 16;
+    const NARROW: u32 = Brief::KIND + Brief::NARROW_PLACE + Brief::NARROW_NEWS;
+
+    /// An ACK with the number `ack`, which is `news` above SND.UNA. `None` if a part is too large.
+    pub(super) fn new(place: u64, gap: u64, news: u64, ack: Seq) -> Option<Brief> {
+        let ack = u64::from(ack.0);
+        let gap_bytes = u64::from((u64::BITS - gap.leading_zeros()).div_ceil(8));
+        if news >> Brief::NARROW_NEWS | place >> Brief::NARROW_PLACE == 0 && gap_bytes < Brief::WIDE {
+            let parts =
+                (gap << Brief::NARROW_NEWS | lowest(ack, Brief::NARROW_NEWS)) << Brief::NARROW_PLACE | place;
+            return Some(Brief(parts << Brief::KIND | gap_bytes));
+        }
+        if news >> Brief::NEWS | place >> Brief::PLACE | gap >> Brief::GAP != 0 {
+            return None;
+        }
+        let parts = (gap << Brief::NEWS | lowest(ack, Brief::NEWS)) << Brief::PLACE | place;
+        Some(Brief(parts << Brief::KIND | Brief::WIDE))
+    }
+
+    #[inline]
+    fn is_wide(self) -> bool {
+        lowest(self.0, Brief::KIND) == Brief::WIDE
+    }
+
+    /// How many of its bytes matter.
+    #[inline]
+    pub(super) fn bytes(self) -> usize {
+        match self.is_wide() {
+            true => size_of::<Brief>(),
+            false => Brief::NARROW as usize / 8 + lowest(self.0, Brief::KIND) as usize,
+        }
+    }
 
     #[inline]
     pub fn endpoint(self) -> u32 {
-        self.place << 1
+        let bits = if self.is_wide() { Brief::PLACE } else { Brief::NARROW_PLACE };
+        lowest(self.0 >> Brief::KIND, bits) as u32 * 2
+    }
+
+    pub(super) fn gap(self) -> u64 {
+        match self.is_wide() {
+            true => self.0 >> (u64::BITS - Brief::GAP),
+            false => lowest(self.0 >> Brief::NARROW, 8 * lowest(self.0, Brief::KIND) as u32),
+        }
+    }
+
+    /// Its acknowledgment number, which is not far above `una`.
+    pub(super) fn ack_above(self, una: Seq) -> Seq {
+        let (place, bits) = match self.is_wide() {
+            true => (Brief::PLACE, Brief::NEWS),
+            false => (Brief::NARROW_PLACE, Brief::NARROW_NEWS),
+        };
+        let ack = self.0 >> (Brief::KIND + place);
+        una.at(lowest(ack.wrapping_sub(u64::from(una.0)), bits))
     }
 }
 
 /// The lowest `count` bits.
-pub(super) fn lowest(bits: u64, count: u32) -> u64 {
+#[inline]
+fn lowest(bits: u64, count: u32) -> u64 {
     bits & ((1 << count) - 1)
 }
 
@@ -65,17 +114,12 @@ impl Briefs {
         if self.first.is_empty() {
             (self.first_at, self.last_at, self.form) = (at, at, form);
         }
-        let (gap, news, place) = (at.since(self.last_at).0, ack.0.wrapping_sub(una.0), endpoint >> 1);
-        let is_kept = form == self.form
-            && gap >> Brief::GAP == 0
-            && news >> Brief::ACK == 0
-            && place >> Brief::PLACE == 0;
-        if is_kept {
-            let ack = lowest(ack.0.into(), Brief::ACK) as u32;
-            self.keep(Brief { place, gap: gap as u32, ack, ack_bits: u32::BITS - news.leading_zeros() });
-            self.last_at = at;
-        }
-        is_kept
+        let (gap, news) = (at.since(self.last_at).0, ack.0.wrapping_sub(una.0));
+        let brief = Brief::new(u64::from(endpoint >> 1), gap, news.into(), ack);
+        let Some(brief) = brief.filter(|_| form == self.form) else { return false };
+        self.keep(brief);
+        self.last_at = at;
+        true
     }
 
     fn keep(&mut self, brief: Brief) {
@@ -92,7 +136,7 @@ impl Briefs {
             self.first.push_back(brief);
         }
         if let Some(next) = self.first.front() {
-            self.first_at.0 += u64::from(next.gap);
+            self.first_at.0 += next.gap();
         }
         Some(first)
     }
@@ -100,8 +144,7 @@ impl Briefs {
     /// The header of an ACK that has just been popped. `seq` and `una` are RCV.NXT and SND.UNA at the end that it has
     /// reached.
     pub fn header(&self, brief: Brief, seq: Seq, una: Seq) -> Header {
-        let news = lowest(brief.ack.wrapping_sub(una.0).into(), brief.ack_bits);
-        Header::pure_ack(seq, una.at(news), self.form)
+        Header::pure_ack(seq, brief.ack_above(una), self.form)
     }
 
     /// The sending end that the ACK behind this number of others reaches, if it is at hand.
@@ -117,6 +160,13 @@ mod tests {
     use airtcp_wire::Flags;
     use proptest::prelude::*;
     use std::collections::VecDeque;
+
+    #[test]
+    fn ten_thousand_connections_take_5_bytes_an_ack() {
+        let bytes = |place, gap| Brief::new(place, gap, 24_000, Seq(7)).map(Brief::bytes);
+        assert_eq!([bytes(9_999, 0), bytes(9_999, 166)], [Some(4), Some(5)]);
+        assert_eq!([bytes(1 << 14, 0), bytes(1, 1 << 16), bytes(1 << 22, 0)], [Some(8), Some(8), None]);
+    }
 
     proptest! {
         /// What is popped is what was pushed. Only what differs, comes late or acknowledges much is refused.
