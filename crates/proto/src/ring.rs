@@ -19,7 +19,7 @@ impl<T> Default for Ring<T> {
 const FEW: usize = 4;
 
 /// Fewer free slots than this are not given back.
-const MANY: usize = 64;
+const MANY: usize = 32;
 
 impl<T: Copy + Default> Ring<T> {
     #[inline]

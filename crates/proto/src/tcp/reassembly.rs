@@ -20,8 +20,7 @@ pub enum Inserted {
 #[derive(PartialEq, Debug, Default)]
 pub struct Reassembly {
     next: u64,
-    /// Data behind the first gap, and a duplicate to report. `None` where there is neither, but for what
-    /// [`take_duplicate`](Reassembly::take_duplicate) leaves behind.
+    /// Data behind the first gap, and a duplicate to report. Allocated when first needed, and then kept.
     above: Option<Box<Above>>,
 }
 
@@ -110,12 +109,7 @@ impl Reassembly {
         }
         match &mut self.above {
             Some(above) if start > self.next => return above.insert(start, end),
-            Some(above) => {
-                self.next = above.absorb(end);
-                if !above.has_news() {
-                    self.above = None;
-                }
-            }
+            Some(above) => self.next = above.absorb(end),
             None if start > self.next => self.above = Some(Box::new(Above::new(start, end))),
             None => self.next = end,
         }

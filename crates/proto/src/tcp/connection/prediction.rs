@@ -53,7 +53,9 @@ impl Connection {
     }
 
     fn predicted(&self) -> Prediction {
-        let Some(sender) = self.sender.get() else { return Prediction::Receiving };
+        let Some(sender) = self.sender.get() else {
+            return if self.state == State::Listen { Prediction::Nothing } else { Prediction::Receiving };
+        };
         let is_ordinary = self.state == State::Established
             && self.events == 0
             && !self.owes_reset()
@@ -95,7 +97,7 @@ impl Connection {
         if self.sender.get().is_some() {
             return self.take_text_awake(now, *segment, ecn);
         }
-        if segment.ack != self.iss.at(SenderAtRest::UNA) {
+        if segment.ack != self.iss.at(SenderAtRest::UNA) || self.state == State::Listen {
             return false;
         }
         let receiver = &mut *self.receiver;
@@ -643,6 +645,8 @@ mod tests {
             let mut chance = || (false, false, false, 0);
             assert!(pair.rests(1) && pair.ends[1].poll_timeout().is_never());
             assert_eq!(pair.ends[1].stats(), Stats::default());
+            pair.send(Time::ZERO, 1, &mut chance);
+            assert!(pair.under_way.is_empty());
             if writes_early {
                 pair.end(1).write(5_000);
                 assert!(!pair.rests(1));
