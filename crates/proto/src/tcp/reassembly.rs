@@ -1,9 +1,9 @@
 //! Which bytes of the peer's stream have arrived, and the SACK blocks that report them.
 
-use std::collections::VecDeque;
+use smallvec::{SmallVec, smallvec};
 
-/// The most ranges above RCV.NXT that are kept. Text that would make one more is dropped, as if it had been lost. Inserting
-/// a range in the middle moves up to half of them, so that a hostile peer costs microseconds a segment.
+/// The most ranges above RCV.NXT that are kept. Text that would make one more is dropped, as if it had been lost. A segment
+/// moves all of them at most, so that a hostile peer costs microseconds a segment.
 const MOST_RANGES: usize = 1 << 14;
 
 /// What became of a range that has arrived.
@@ -132,8 +132,8 @@ impl Reassembly {
 /// The data behind the first gap.
 #[derive(PartialEq, Debug, Default)]
 struct Above {
-    /// In order, disjoint, not touching, all above RCV.NXT. Mostly holes open at the far end and close at the near one.
-    ranges: VecDeque<(u64, u64)>,
+    /// In order, disjoint, not touching, all above RCV.NXT. Mostly there is only one.
+    ranges: SmallVec<[(u64, u64); 1]>,
     /// The ranges that changed last, most recent first.
     recent: [Recent; 4],
     /// Index in `ranges` of the first of those, and where the range above it begins; `limit` is 0 once that range is gone.
@@ -179,7 +179,7 @@ impl Above {
         let range = (start, end);
         let none = Recent::default();
         Above {
-            ranges: VecDeque::from([range]),
+            ranges: smallvec![range],
             recent: [Recent::new(range), none, none, none],
             limit: u64::MAX,
             ..Above::default()
@@ -192,13 +192,13 @@ impl Above {
     }
 
     fn end(&self) -> Option<u64> {
-        self.ranges.back().map(|range| range.1)
+        self.ranges.last().map(|range| range.1)
     }
 
     /// Returns whether `start` lies beyond all that has arrived, and does not touch it.
     #[inline]
     fn is_beyond(&self, start: u64) -> bool {
-        self.ranges.back().is_none_or(|last| last.1 < start)
+        self.ranges.last().is_none_or(|last| last.1 < start)
     }
 
     /// The first range that ends beyond `position`.
@@ -228,14 +228,18 @@ impl Above {
 
     /// RCV.NXT moves to `end`: removes the ranges that this reaches, and returns where the contiguous data then ends.
     fn absorb(&mut self, mut end: u64) -> u64 {
-        while let Some(&range) = self.ranges.front().filter(|range| range.0 <= end) {
-            self.ranges.pop_front();
+        let mut reached = 0;
+        while let Some(&range) = self.ranges.get(reached).filter(|range| range.0 <= end) {
+            reached += 1;
             end = end.max(range.1);
             self.forget(range);
             match self.growing.checked_sub(1) {
                 Some(growing) => self.growing = growing,
                 None => self.limit = 0,
             }
+        }
+        if reached > 0 {
+            self.ranges.drain(..reached);
         }
         end
     }
@@ -251,7 +255,7 @@ impl Above {
             false => self.ranges.partition_point(|range| range.1 < start),
         };
         // The number of ranges that touch start..end and merge with it.
-        let touched = self.ranges.range(low..).take_while(|range| range.0 <= end).count();
+        let touched = self.ranges[low..].iter().take_while(|range| range.0 <= end).count();
         if touched == 0 {
             if self.ranges.len() >= MOST_RANGES {
                 return Inserted::Refused;
