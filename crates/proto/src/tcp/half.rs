@@ -15,11 +15,6 @@ impl<T> Half<T> {
         Half(Some(Box::new(half)))
     }
 
-    /// A half that rests from the beginning.
-    pub fn at_rest() -> Half<T> {
-        Half(None)
-    }
-
     /// From now on it rests.
     pub fn rest(&mut self) {
         self.0 = None;

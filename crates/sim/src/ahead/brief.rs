@@ -30,12 +30,13 @@ pub struct Brief(pub(super) u64);
 
 impl Brief {
     const KIND: u32 = 2;
-    /// The kind that uses all 8 bytes. Its parts have so many bits.
+    /// The kind that takes all 8 bytes.
     const WIDE: u64 = 3;
+    /// Bits of its place, its gap, and its acknowledgment number, which suffice for as much news.
     pub(super) const PLACE: u32 = 22;
     pub(super) const GAP: u32 = 20;
     pub(super) const NEWS: u32 = 20;
-    /// Bits of the place and of the acknowledgment number in the other kinds.
+    /// Bits of place and acknowledgment number in the other kinds.
     const NARROW_PLACE: u32 = 14;
     const NARROW_NEWS: u32 = 16;
     const NARROW: u32 = Brief::KIND + Brief::NARROW_PLACE + Brief::NARROW_NEWS;

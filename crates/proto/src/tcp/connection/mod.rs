@@ -100,17 +100,13 @@ impl Connection {
 
     fn new(rules: &Arc<Rules>, iss: Seq, seed: u64, state: State) -> Connection {
         let mss = rules.config.segment_payload();
-        let sender = match state {
-            State::Listen => Half::at_rest(),
-            _ => Half::new(Sender::new(rules, mss.into(), false)),
-        };
         Connection {
             rules: rules.clone(),
             seed,
             state,
             iss,
             negotiated: Negotiated { mss, ..Negotiated::default() },
-            sender,
+            sender: Half::new(Sender::new(rules, mss.into(), false)),
             receiver: Half::new(Receiver::new(&rules.config)),
             is_passive: false,
             is_orphan: false,

@@ -53,9 +53,7 @@ impl Connection {
     }
 
     fn predicted(&self) -> Prediction {
-        let Some(sender) = self.sender.get() else {
-            return if self.state == State::Listen { Prediction::Nothing } else { Prediction::Receiving };
-        };
+        let Some(sender) = self.sender.get() else { return Prediction::Receiving };
         let is_ordinary = self.state == State::Established
             && self.events == 0
             && !self.owes_reset()
@@ -97,7 +95,7 @@ impl Connection {
         if self.sender.get().is_some() {
             return self.take_text_awake(now, *segment, ecn);
         }
-        if segment.ack != self.iss.at(SenderAtRest::UNA) || self.state == State::Listen {
+        if segment.ack != self.iss.at(SenderAtRest::UNA) {
             return false;
         }
         let receiver = &mut *self.receiver;
@@ -374,7 +372,7 @@ impl Connection {
 mod tests {
     use super::*;
     use crate::rng::Chances;
-    use crate::tcp::{Stats, TcpConfig, profile};
+    use crate::tcp::{TcpConfig, profile};
     use airtcp_wire::Dur;
     use proptest::prelude::*;
     use std::collections::VecDeque;
@@ -634,28 +632,6 @@ mod tests {
                 pair.said
             };
             assert_eq!(run(true), run(false), "{}", profile.name);
-        }
-    }
-
-    /// It makes its sender when a SYN arrives, or the application writes before that.
-    #[test]
-    fn a_listening_end_has_no_sender() {
-        for writes_early in [false, true] {
-            let mut pair = Pair::new(&profile::linux(), true);
-            let mut chance = || (false, false, false, 0);
-            assert!(pair.rests(1) && pair.ends[1].poll_timeout().is_never());
-            assert_eq!(pair.ends[1].stats(), Stats::default());
-            pair.send(Time::ZERO, 1, &mut chance);
-            assert!(pair.under_way.is_empty());
-            if writes_early {
-                pair.end(1).write(5_000);
-                assert!(!pair.rests(1));
-            }
-            pair.send(Time::ZERO, 0, &mut chance);
-            pair.step(&mut chance);
-            assert!(!pair.rests(1));
-            while pair.step(&mut chance).is_some() {}
-            assert_eq!(pair.ends[0].received(), if writes_early { 5_000 } else { 0 });
         }
     }
 

@@ -1,7 +1,7 @@
 //! A half that rests: when it does, when it wakes, and what the other half does for it.
 
+use super::Connection;
 use super::prediction::Prediction;
-use super::{Connection, State};
 use crate::tcp::half::Half;
 use crate::tcp::handshake::Negotiated;
 use crate::tcp::receiver_at_rest::ReceiverAtRest;
@@ -28,11 +28,7 @@ impl Connection {
         }
     }
 
-    /// In LISTEN, a new one.
     fn woken_sender(&self) -> Sender {
-        if self.state == State::Listen {
-            return Sender::new(&self.rules, self.negotiated.mss.into(), false);
-        }
         let Negotiated { mss, sack, .. } = self.negotiated;
         self.receiver.sender.wake(&self.rules, mss.into(), sack && reads_sack(&self.rules.config))
     }
