@@ -3,7 +3,7 @@
 use smallvec::{SmallVec, smallvec};
 
 /// The most ranges above RCV.NXT that are kept. Text that would make one more is dropped, as if it had been lost. A segment
-/// moves all of them at most, so that a hostile peer costs microseconds a segment.
+/// moves all of them at most, so that a hostile peer costs tens of microseconds a segment.
 const MOST_RANGES: usize = 1 << 14;
 
 /// What became of a range that has arrived.
@@ -46,7 +46,7 @@ impl Reassembly {
     /// Returns whether there is something for SACK to report: data behind a gap, or a duplicate.
     #[inline]
     pub fn has_news(&self) -> bool {
-        self.above.as_ref().is_some_and(|above| above.has_news())
+        self.above.as_ref().is_some_and(|above| !above.ranges.is_empty() || above.duplicate_len > 0)
     }
 
     /// Notes a duplicate for the next ACK to report (RFC 2883).
@@ -184,11 +184,6 @@ impl Above {
             limit: u64::MAX,
             ..Above::default()
         }
-    }
-
-    #[inline]
-    fn has_news(&self) -> bool {
-        !self.ranges.is_empty() || self.duplicate_len > 0
     }
 
     fn end(&self) -> Option<u64> {
