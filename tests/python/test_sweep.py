@@ -17,9 +17,11 @@ import pytest
 from conftest import COMMAND, Cli, Commands
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from stopped_sweep import proceed, stopped
 
 import airtcp
 from airtcp import Scenario, SweepError
+from airtcp.sweep import run as sweeping
 from airtcp.sweep.journal import NAME, Journal
 from airtcp.sweep.rows import COUNTS, MEASURES, Found, measures
 from airtcp.sweep.run import Progress
@@ -138,12 +140,11 @@ def test_behind_a_proxy_no_rtt_is_the_paths() -> None:
     assert row["goodput_bps"] == record.totals()["goodput_bps"]
 
 
-@pytest.mark.parametrize("lines", [2, 7])
-def test_killed_and_run_again_it_leaves_the_same_bytes(cli: Cli, whole: Path, lines: int) -> None:
-    """By SIGKILL, at some moment after so many batches."""
+@pytest.mark.parametrize("batches", [1, 120])
+def test_killed_and_run_again_it_leaves_the_same_bytes(cli: Cli, whole: Path, batches: int) -> None:
+    """By SIGKILL, while other batches are under way."""
     journal = cli.directory / "d" / NAME
-    with start(cli, *SWEEP, "--out", "d", "--jobs", "2") as process:
-        wait_for_lines(process, journal, lines)
+    with stopped(cli.directory, batches, *SWEEP, "--out", "d", "--jobs", "2") as process:
         process.kill()
     kept = journal.read_bytes()
     assert not (cli.directory / "d" / "results.parquet").exists()
@@ -157,10 +158,9 @@ def test_killed_and_run_again_it_leaves_the_same_bytes(cli: Cli, whole: Path, li
 
 
 def test_ctrl_c_says_how_to_go_on_and_it_goes_on(cli: Cli, whole: Path) -> None:
-    with start(cli, *SWEEP, "--out", "d", "--jobs", "1") as process:
-        wait_for_lines(process, cli.directory / "d" / NAME, 3)
+    with stopped(cli.directory, 3, *SWEEP, "--out", "d", "--jobs", "1") as process:
         os.killpg(process.pid, signal.SIGINT)
-        out, err = process.communicate(timeout=60)
+        out, err = proceed(process)
     assert process.returncode == 130, err
     assert "Run the same command to continue" in " ".join(out.split())
     assert "Traceback" not in err
@@ -311,8 +311,11 @@ def _is_anybody_left(group: int) -> bool:
     return True
 
 
-def test_a_worker_process_that_dies_costs_nothing_that_was_finished(tmp_path: Path) -> None:
+def test_a_worker_process_that_dies_costs_nothing_that_was_finished(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """As when the system is out of memory: the sweep says so, and goes on the next time."""
+    monkeypatch.setattr(sweeping, "BATCH_S", 0)
     with ProcessPoolExecutor(1, get_context("spawn")) as pool:
         pool.submit(os.getpid).result()
 

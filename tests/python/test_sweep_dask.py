@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -12,7 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from conftest import COMMAND, Cli, Commands
+from conftest import Cli, Commands
+from stopped_sweep import proceed, stopped
 
 from airtcp.running import executors
 
@@ -98,16 +98,13 @@ def test_a_worker_is_killed_half_way_and_the_bytes_are_those_of_threads(
 ) -> None:
     first, _ = cluster.start_worker(), cluster.start_worker()
     journal = cli.directory / "dask" / "journal.jsonl"
-    command = [*COMMAND, *SWEEP, "--out", "dask", "--executor", f"dask://{cluster.address}"]
-    with subprocess.Popen(command, cwd=cli.directory, stdout=subprocess.PIPE, text=True) as process:
-        while not (journal.exists() and len(journal.read_bytes().splitlines()) > 3):
-            assert process.poll() is None
-            time.sleep(0.02)
-        first.send_signal(signal.SIGKILL)
-        out, _ = process.communicate(timeout=60)
-    assert process.returncode == 0, out
+    command = [*SWEEP, "--out", "dask", "--executor", f"dask://{cluster.address}"]
+    with stopped(cli.directory, 100, *command) as process:
+        first.kill()
+        out, err = proceed(process)
+    assert process.returncode == 0, err
     assert "200 runs" in out
-    assert len(journal.read_bytes().splitlines()) > 5, "it was not half-way"
+    assert len(journal.read_bytes().splitlines()) > 101, "it was not half-way"
     assert_same(cli.directory / "dask", threads)
 
 
@@ -115,14 +112,10 @@ def test_a_scheduler_that_dies_is_said_and_the_sweep_goes_on_without_it(
     cli: Cli, cluster: Cluster, threads: Path
 ) -> None:
     cluster.start_worker()
-    journal = cli.directory / "d" / "journal.jsonl"
-    command = [*COMMAND, *SWEEP, "--out", "d", "--executor", f"dask://{cluster.address}"]
-    with subprocess.Popen(command, cwd=cli.directory, stderr=subprocess.PIPE, text=True) as process:
-        while not (journal.exists() and len(journal.read_bytes().splitlines()) > 2):
-            assert process.poll() is None
-            time.sleep(0.02)
+    command = [*SWEEP, "--out", "d", "--executor", f"dask://{cluster.address}"]
+    with stopped(cli.directory, 100, *command) as process:
         cluster.processes[0].kill()
-        _, err = process.communicate(timeout=60)
+        _, err = proceed(process)
     assert process.returncode == 2, err
     assert "the cluster is lost" in err
     assert "runs are already done" in cli.ok(*SWEEP, "--out", "d")
