@@ -41,7 +41,7 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead.")]
 
 
 def schemes_command(
-    keys: Annotated[bool, typer.Option(help="List the stack keys that a scheme can set.")] = False,
+    keys: Annotated[bool, typer.Option("--keys", help="List the stack keys that a scheme can set.")] = False,
     json: JsonOption = False,
 ) -> None:
     """List the schemes with their descriptions, sources and parameters."""

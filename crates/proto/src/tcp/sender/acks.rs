@@ -395,7 +395,7 @@ impl Sender {
 
     #[inline]
     pub(super) fn tell_controller(&mut self, told: &Told, newest: Option<&Newest>) {
-        let is_cwnd_limited = self.is_cwnd_limited();
+        let (is_cwnd_limited, rtt) = (self.is_cwnd_limited(), self.last_rtt());
         let core = &mut self.core;
         let rate = core.sampler.sample(told.now, newest, core.rtt.min());
         core.cc.on_ack(&Ack {
@@ -403,7 +403,7 @@ impl Sender {
             acked: told.acked,
             delivered: told.delivered,
             is_duplicate: told.is_duplicate,
-            rtt: (self.last_rtt != Dur::MAX).then_some(self.last_rtt),
+            rtt,
             srtt: core.rtt.srtt(),
             min_rtt: core.rtt.min(),
             prior_in_flight: told.prior_in_flight,
