@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from conftest import Cli, Commands
@@ -138,6 +139,21 @@ def test_no_scheduler_no_worker_and_a_foreign_worker_are_said_with_their_cure(
     cluster.start_worker()
     monkeypatch.setattr(executors, "engine", lambda: "0.0.0-another")
     assert "a worker's engine" in _refusal(where)
+
+
+def test_a_scheduler_without_workers_or_a_lost_one_is_given_up_after_a_minute(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # A client that has given up its scheduler knows nothing, not even "workers".
+    infos = iter([{"workers": {"tcp://one": {}}}, {"workers": {}}, {}, {}])
+    times_s = iter([0.0, 50.0, 109.0, 110.0, 111.1])
+    monkeypatch.setattr(executors, "monotonic", lambda: next(times_s))
+    client = SimpleNamespace(scheduler_info=lambda **_: next(infos))
+    check = executors._watch(client, "dask://127.0.0.1:9")
+    for _ in range(3):
+        check()
+    with pytest.raises(executors.ExecutorError, match="no worker for 60 s"):
+        check()
 
 
 def _refusal(where: str) -> str:

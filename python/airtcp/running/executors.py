@@ -154,7 +154,8 @@ def _watch(client: Any, where: str) -> Callable[[], None]:
         if now_s < asked_s + 1:
             return
         asked_s = now_s
-        if client.scheduler_info(n_workers=-1)["workers"]:
+        # Empty in a client that has given up its scheduler. The futures, which it has cancelled, say so.
+        if client.scheduler_info(n_workers=-1).get("workers"):
             seen_s = now_s
         elif now_s > seen_s + ABANDONED_S:
             raise ExecutorError(f"--executor {where}: there has been no worker for {ABANDONED_S:g} s")
