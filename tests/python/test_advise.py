@@ -49,7 +49,8 @@ controls = st.sets(st.sampled_from(list(CONTROLS))).map(sorted)
 
 
 def test_every_scheme_has_facts_with_a_source() -> None:
-    assert set(FACTS) == {scheme["name"] for scheme in airtcp.schemes()}
+    names = {scheme["name"] for scheme in airtcp.schemes()}
+    assert set(FACTS) == names, "python/airtcp/advise/deployment.py says what each needs on real hosts"
     for facts in [*FACTS.values(), *QUEUES.values(), *SETTINGS.values(), *TUNNELS.values()]:
         assert facts.places
         assert facts.stage in STAGES

@@ -8,12 +8,16 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
-/// Every discipline with its default keys, and 5 for those that it cannot do without.
+/// Every discipline with its default keys. A key that it cannot do without is the example of the key's type, or 5.
 fn disciplines() -> impl Iterator<Item = Discipline> {
     Discipline::KINDS.iter().map(|kind| {
-        let schema = (kind.schema)(&mut schemars::SchemaGenerator::default());
-        let required = schema.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
-        let keys = required.iter().map(|key| (key.as_str().expect("a name").to_owned(), json!(5)));
+        let settings = schemars::generate::SchemaSettings::default().with(|all| all.inline_subschemas = true);
+        let schema = (kind.schema)(&mut settings.into_generator());
+        let required = schema.get("required").and_then(Value::as_array).into_iter().flatten();
+        let keys = required.filter_map(Value::as_str).map(|key| {
+            let examples = schema.pointer(&format!("/properties/{key}/examples/0"));
+            (key.to_owned(), examples.cloned().unwrap_or(json!(5)))
+        });
         let keys: Value = keys.collect::<serde_json::Map<_, _>>().into();
         let discipline =
             Discipline::read(kind.name, keys).unwrap_or_else(|wrong| panic!("{}: {wrong}", kind.name));

@@ -33,7 +33,7 @@ pub struct ControllerSpec {
     pub ordered: &'static [(&'static str, &'static str)],
     /// Keys of the stack that it needs, with their values.
     pub changes: &'static [(&'static str, &'static str)],
-    /// Departures from what the conformance test expects of a loss-based controller.
+    /// Departures from what the tests expect of a loss-based controller.
     pub traits: &'static [Trait],
     pub build: fn(&Build, &Values) -> Box<dyn CongestionControl>,
 }

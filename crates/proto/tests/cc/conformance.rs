@@ -1,8 +1,9 @@
 //! What every registered controller keeps to, whatever happens to its sender.
 
+use crate::cc::declared::Declared;
 use crate::cc::model::Sender;
 use airtcp_proto::cc::cubic::CubicRules;
-use airtcp_proto::cc::registry::{Trait, values};
+use airtcp_proto::cc::registry::values;
 use airtcp_proto::cc::slow_start::SlowStartKind;
 use airtcp_proto::cc::{Build, ControllerSpec, RegistryError, WindowRules, controllers};
 use airtcp_wire::{Dur, Rate};
@@ -149,7 +150,7 @@ fn check_step(sender: &Sender, op: Op, before: Seen, was: &Was, declared: &Decla
         Op::Timeout if !was.is_idle => {
             assert!(
                 cwnd == sender.mss || (declared.is_ecn_only() && cwnd == before.0),
-                "cwnd after a timeout: {cwnd}"
+                "cwnd after a timeout: {cwnd}, which only `Trait::EcnOnly` may leave"
             );
             assert!(ssthresh >= 2 * sender.mss, "ssthresh after a timeout: {ssthresh}");
         }
@@ -165,12 +166,12 @@ fn check_step(sender: &Sender, op: Op, before: Seen, was: &Was, declared: &Decla
             let acked = sender.una - was.una;
             assert!(
                 cwnd >= before.0 || declared.is_delay_based(),
-                "cwnd {} to {cwnd} on a plain ACK",
+                "cwnd {} to {cwnd} on a plain ACK, which only `Trait::DelayBased` may do",
                 before.0
             );
             // Vegas takes its step, a segment, on one ACK of the round trip.
-            let bound = before.0 as f64 + declared.gain(sender) * acked as f64 + sender.mss as f64;
-            assert!(cwnd as f64 <= bound, "cwnd {} to {cwnd} for {acked} bytes", before.0);
+            let bound = before.0 as f64 + declared.gain(sender.srtt) * acked as f64 + sender.mss as f64;
+            assert!(cwnd as f64 <= bound, "cwnd {} to {cwnd} for {acked} bytes: see `Trait::Gain`", before.0);
         }
         Op::Send(_) | Op::Fill | Op::Wait { .. } => assert_eq!(before, seen(sender)),
         _ => {}
@@ -187,28 +188,6 @@ struct Was {
 impl Was {
     fn new(sender: &Sender) -> Was {
         Was { una: sender.una, is_idle: sender.is_idle(), is_in_recovery: sender.in_recovery }
-    }
-}
-
-/// What a controller declares of itself.
-struct Declared(&'static [Trait]);
-
-impl Declared {
-    fn is_delay_based(&self) -> bool {
-        self.0.iter().any(|declared| matches!(declared, Trait::DelayBased))
-    }
-
-    fn is_ecn_only(&self) -> bool {
-        self.0.iter().any(|declared| matches!(declared, Trait::EcnOnly))
-    }
-
-    /// How many bytes an acknowledged byte may bring.
-    fn gain(&self, sender: &Sender) -> f64 {
-        let gains = self.0.iter().filter_map(|declared| match declared {
-            Trait::Gain(gain) => Some(gain(sender.srtt)),
-            _ => None,
-        });
-        gains.fold(1.0, f64::max)
     }
 }
 

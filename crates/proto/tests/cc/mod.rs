@@ -2,5 +2,6 @@
 
 mod conformance;
 mod curves;
+pub mod declared;
 mod model;
 mod rules;
