@@ -32,7 +32,10 @@ def stopped(directory: Path, batches: int, *arguments: str) -> Iterator[subproce
     ) as process:
         _, status = os.waitpid(process.pid, os.WUNTRACED)
         assert os.WIFSTOPPED(status), process.communicate()
-        yield process
+        try:
+            yield process
+        finally:
+            process.kill()
 
 
 def proceed(process: subprocess.Popen[str]) -> tuple[str, str]:
