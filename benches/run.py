@@ -28,7 +28,7 @@ RESULTS = ROOT / "out/bench.json"
 # ns-2 needs minutes for the largest, and far longer under valgrind.
 NS2_LARGEST_TIMED = 1_000
 NS2_LARGEST_COUNTED = 100
-PEAKS = 11
+PEAK_RUNS = 11
 
 
 @dataclass(frozen=True)
@@ -157,7 +157,7 @@ def memory() -> dict[str, int]:
 
     def peak_kib(workload: Workload, duration_s: float) -> int:
         command = airtcp(workload)(duration_s)
-        return median_low(done(command).counters["peak_kib"] for _ in range(PEAKS))
+        return median_low(done(command).counters["peak_kib"] for _ in range(PEAK_RUNS))
 
     short, long = (peak_kib(CLEAN, duration_s) for duration_s in (10, 100))
     print(f"\nPeak memory, {CLEAN.name}: {short} KiB after 10 s, {long} KiB after 100 s simulated")

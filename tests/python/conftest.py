@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import hypothesis
@@ -23,10 +24,41 @@ hypothesis.settings.register_profile("airtcp", deadline=None)
 hypothesis.settings.load_profile("airtcp")
 
 SERVER = Path(__file__).with_name("command_server.py")
+STOPPED_SWEEP = Path(__file__).with_name("stopped_sweep.py")
 Done = subprocess.CompletedProcess[str]
 COMMAND = [sys.executable, "-m", "airtcp"]
 SHORT = ["--duration", "3s", "--seeds", "2", "--schemes", "reno,cubic"]
 """Options that make a comparison take a moment."""
+
+
+def start(directory: Path, *command: str) -> subprocess.Popen[str]:
+    """Starts a program in a session of its own, all of which a test may interrupt."""
+    return subprocess.Popen(
+        command,
+        cwd=directory,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+
+
+@contextmanager
+def stopped(directory: Path, batches: int, *arguments: str) -> Iterator[subprocess.Popen[str]]:
+    """Starts a sweep and waits until it has stopped itself; `proceed` lets it go on."""
+    with start(directory, sys.executable, str(STOPPED_SWEEP), str(batches), *arguments) as process:
+        _, status = os.waitpid(process.pid, os.WUNTRACED)
+        assert os.WIFSTOPPED(status), process.communicate()
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def proceed(process: subprocess.Popen[str]) -> tuple[str, str]:
+    """Returns what it prints until it ends."""
+    process.send_signal(signal.SIGCONT)
+    return process.communicate(timeout=60)
 
 
 class Commands:

@@ -11,7 +11,7 @@ import time
 import jsonschema
 import polars as pl
 import pytest
-from conftest import COMMAND, SHORT, Cli
+from conftest import COMMAND, SHORT, Cli, start
 
 OVER_TIME = ("cwnd", "sequence", "queue", "rtt", "rtt-distribution", "goodput-over-time")
 FIGURES = [f"{name}.{kind}" for name in ("goodput", *OVER_TIME) for kind in ("png", "svg")]
@@ -226,14 +226,7 @@ def test_of_a_proxy_the_senders_round_trips_are_none_of_the_path(cli: Cli) -> No
 
 
 def _interrupt(cli: Cli, *arguments: str, after_s: float) -> subprocess.CompletedProcess[str]:
-    with subprocess.Popen(
-        [*COMMAND, *arguments],
-        cwd=cli.directory,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    ) as process:
+    with start(cli.directory, *COMMAND, *arguments) as process:
         time.sleep(after_s)
         os.killpg(process.pid, signal.SIGINT)
         out, err = process.communicate(timeout=60)

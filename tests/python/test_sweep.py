@@ -14,10 +14,9 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from conftest import COMMAND, Cli, Commands
+from conftest import COMMAND, Cli, Commands, proceed, start, stopped
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from stopped_sweep import proceed, stopped
 
 import airtcp
 from airtcp import Scenario, SweepError
@@ -37,17 +36,6 @@ IDENTITY = {"scenario": "abc"}
 
 def small(**changes: object) -> Scenario:
     return Scenario.built_in().vary({"schemes": ["reno", "bbr"], "seeds": 3, "duration": "2s", **changes})
-
-
-def start(cli: Cli, *arguments: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [*COMMAND, *arguments],
-        cwd=cli.directory,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
 
 
 def wait_for_lines(process: subprocess.Popen[str], journal: Path, lines: int) -> None:
@@ -170,13 +158,13 @@ def test_ctrl_c_says_how_to_go_on_and_it_goes_on(cli: Cli, whole: Path) -> None:
 
 def test_two_sweeps_do_not_write_to_one_directory(cli: Cli) -> None:
     long = ["sweep", "--vary", "wireless.delay=10ms,20ms", "--duration", "100h", "--out", "d"]
-    with start(cli, *long) as process:
+    with start(cli.directory, *COMMAND, *long) as process:
         wait_for_lines(process, cli.directory / "d" / NAME, 1)
         second = cli(*long, "--fresh")
         process.kill()
     assert second.returncode == 2
     assert "another sweep is running in d" in second.stderr
-    with start(cli, *long) as process:
+    with start(cli.directory, *COMMAND, *long) as process:
         # The kernel has taken the lock back.
         wait_for_lines(process, cli.directory / "d" / NAME, 1)
         time.sleep(0.5)
@@ -289,7 +277,7 @@ def test_a_comparison_on_every_executor_is_the_same(executors: list[str | Execut
 
 def test_ctrl_c_stops_processes_in_the_middle_of_long_runs(cli: Cli) -> None:
     arguments = ["sweep", "--vary", "wireless.delay=10ms,20ms", "--duration", "1000h", "--out", "d"]
-    with start(cli, *arguments, "--executor", "processes", "--jobs", "2") as process:
+    with start(cli.directory, *COMMAND, *arguments, "--executor", "processes", "--jobs", "2") as process:
         wait_for_lines(process, cli.directory / "d" / NAME, 1)
         time.sleep(3)
         os.kill(process.pid, signal.SIGINT)

@@ -12,8 +12,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from conftest import Cli, Commands
-from stopped_sweep import proceed, stopped
+from conftest import Cli, Commands, proceed, stopped
 
 from airtcp.running import executors
 

@@ -8,15 +8,15 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
-/// Every discipline with its default keys. A key that it cannot do without is the example of the key's type, or 5.
+/// Every discipline with its default keys. A required key gets the first example of its type, or 5.
 fn disciplines() -> impl Iterator<Item = Discipline> {
     Discipline::KINDS.iter().map(|kind| {
         let settings = schemars::generate::SchemaSettings::default().with(|all| all.inline_subschemas = true);
         let schema = (kind.schema)(&mut settings.into_generator());
         let required = schema.get("required").and_then(Value::as_array).into_iter().flatten();
         let keys = required.filter_map(Value::as_str).map(|key| {
-            let examples = schema.pointer(&format!("/properties/{key}/examples/0"));
-            (key.to_owned(), examples.cloned().unwrap_or(json!(5)))
+            let example = schema.pointer(&format!("/properties/{key}/examples/0"));
+            (key.to_owned(), example.cloned().unwrap_or(json!(5)))
         });
         let keys: Value = keys.collect::<serde_json::Map<_, _>>().into();
         let discipline =

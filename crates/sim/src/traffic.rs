@@ -25,7 +25,7 @@ pub enum Action {
 /// The application of one flow, as a [machine](airtcp_proto::machine).
 pub struct Source {
     traffic: Kind,
-    /// Those of the run, and the one of them that is this source's.
+    /// The run's chances. `chance` is this source's own.
     chances: Chances,
     chance: Dormant,
     /// When it acts next.

@@ -154,7 +154,7 @@ def _watch(client: Any, where: str) -> Callable[[], None]:
         if now_s < asked_s + 1:
             return
         asked_s = now_s
-        # Empty in a client that has given up its scheduler. The futures, which it has cancelled, say so.
+        # Empty once the client has given up its scheduler and cancelled its futures, which ends the work.
         if client.scheduler_info(n_workers=-1).get("workers"):
             seen_s = now_s
         elif now_s > seen_s + ABANDONED_S:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Event
 
 import pytest
-from conftest import COMMAND
+from conftest import COMMAND, start
 
 import airtcp
 
@@ -56,14 +55,8 @@ class Endless(airtcp.CongestionControl):
 def test_ctrl_c_ends_an_endless_hook(tmp_path: Path, command: str, body: str) -> None:
     (tmp_path / "endless.py").write_text(ENDLESS.replace("BODY", body))
     option = "--schemes" if command == "compare" else "--scheme"
-    with subprocess.Popen(
-        [*COMMAND, command, "--controller", "endless.py", option, "endless"],
-        cwd=tmp_path,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    ) as process:
+    arguments = ["--controller", "endless.py", option, "endless"]
+    with start(tmp_path, *COMMAND, command, *arguments) as process:
         assert process.stdout is not None
         while "begun" not in process.stdout.readline():
             assert process.poll() is None

@@ -150,7 +150,7 @@ fn check_step(sender: &Sender, op: Op, before: Seen, was: &Was, declared: &Decla
         Op::Timeout if !was.is_idle => {
             assert!(
                 cwnd == sender.mss || (declared.is_ecn_only() && cwnd == before.0),
-                "cwnd after a timeout: {cwnd}, which only `Trait::EcnOnly` may leave"
+                "cwnd after a timeout: {cwnd}; only `Trait::EcnOnly` may leave it as it was"
             );
             assert!(ssthresh >= 2 * sender.mss, "ssthresh after a timeout: {ssthresh}");
         }
@@ -166,7 +166,7 @@ fn check_step(sender: &Sender, op: Op, before: Seen, was: &Was, declared: &Decla
             let acked = sender.una - was.una;
             assert!(
                 cwnd >= before.0 || declared.is_delay_based(),
-                "cwnd {} to {cwnd} on a plain ACK, which only `Trait::DelayBased` may do",
+                "cwnd {} to {cwnd} on a plain ACK; only `Trait::DelayBased` may shrink it",
                 before.0
             );
             // Vegas takes its step, a segment, on one ACK of the round trip.

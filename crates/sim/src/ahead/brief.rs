@@ -32,7 +32,7 @@ impl Brief {
     const KIND: u32 = 2;
     /// The kind that takes all 8 bytes.
     const WIDE: u64 = 3;
-    /// Bits of its place, its gap, and its acknowledgment number, which suffice for as much news.
+    /// Bits of its place, of its gap, and of its acknowledgment number, which also limit its news.
     pub(super) const PLACE: u32 = 22;
     pub(super) const GAP: u32 = 20;
     pub(super) const NEWS: u32 = 20;
