@@ -10,7 +10,7 @@ from rich.console import Console
 
 from airtcp.facts.summary import summarise_all
 from airtcp.facts.verdict import verdict
-from airtcp.showing.table import columns, print_table
+from airtcp.showing.comparison_table import columns, print_table
 
 
 def test_a_clear_winner_is_named_with_its_lead() -> None:

@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from rich import box
 from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from airtcp.advise.advice import Advice, Row
 from airtcp.facts.numbers import NONE, interval, milliseconds
 from airtcp.facts.stats import Estimate
 from airtcp.facts.units import rate_scale
-from airtcp.showing.table import fits
+from airtcp.showing.table import Heading, print_fitted
 
 STAGE_WORDS = {
     "default": "nothing",
@@ -28,12 +25,13 @@ STAGE_WORDS = {
 
 @dataclass(frozen=True)
 class Column:
-    """One column; if room is short, the one with the highest `rank` is dropped first."""
+    """One column. `rank` is that of its heading: if room is short, the highest is left out first."""
 
     title: str
     unit: str
     rank: int
     cell: Callable[[Row], str]
+    has_words: bool = False
 
 
 def columns(advice: Advice) -> list[Column]:
@@ -48,8 +46,8 @@ def columns(advice: Advice) -> list[Column]:
             lambda row: _share(row.share.kept if row.share else None),
         ),
         Column("runs", "", 6, lambda row: str(len(row.summary.seeds))),
-        Column("at", "", 4, lambda row: ", ".join(row.needs.places)),
-        Column("needs", "", 5, lambda row: STAGE_WORDS[row.needs.stage]),
+        Column("at", "", 4, lambda row: ", ".join(row.needs.places), has_words=True),
+        Column("needs", "", 5, lambda row: STAGE_WORDS[row.needs.stage], has_words=True),
     ]
 
 
@@ -67,15 +65,11 @@ def parted(advice: Advice) -> tuple[list[Row], list[Row]]:
 
 def print_rows(console: Console, advice: Advice) -> None:
     """Prints what is at least as good as the current scheme, as far as it fits, and names the rest."""
-    shown, hidden = columns(advice), list[Column]()
-    while len(shown) > 1 and not fits(console, _table(advice, shown)):
-        widest_rank = max(shown, key=lambda column: column.rank)
-        shown.remove(widest_rank)
-        hidden.append(widest_rank)
-    console.print(_table(advice, shown))
-    if hidden:
-        console.print(f"Omitted for lack of space: {', '.join(column.title for column in hidden)}.")
+    shown = columns(advice)
     rows, below = parted(advice)
+    use = advice.recommendation.use if advice.recommendation else None
+    styles = ["bold" if row.name == use else "" if row.standing != "behind" else "dim" for row in rows]
+    print_fitted(console, _headings(shown), cells(rows, shown), styles)
     if any(row.gain is None and row.name != advice.now for row in rows):
         console.print(f"{NONE} against {advice.now}: ran on fewer seeds, so its gain cannot be compared.")
     if below:
@@ -94,18 +88,12 @@ def rtt(row: Row) -> str:
     return milliseconds(row.rtt_p95_ms)
 
 
-def _table(advice: Advice, shown: Sequence[Column]) -> Table:
-    result = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    result.add_column("\nscheme", no_wrap=True)
-    for column in shown:
-        left = column.title in ("at", "needs")
-        result.add_column(f"{column.title}\n{column.unit}", justify="left" if left else "right", no_wrap=True)
-    use = advice.recommendation.use if advice.recommendation else None
-    rows, _ = parted(advice)
-    for row, texts in zip(rows, cells(rows, shown), strict=True):
-        style = "bold" if row.name == use else "" if row.standing != "behind" else "dim"
-        result.add_row(*(Text(text, style) for text in texts))
-    return result
+def _headings(shown: Sequence[Column]) -> list[Heading]:
+    found = [
+        Heading(f"{column.title}\n{column.unit}", column.rank, "words" if column.has_words else "number")
+        for column in shown
+    ]
+    return [Heading("\nscheme", kind="words"), *found]
 
 
 def _objective(advice: Advice) -> Column:

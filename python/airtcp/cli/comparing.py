@@ -13,8 +13,8 @@ from airtcp.asking.on import On
 from airtcp.asking.on_linux import prepare
 from airtcp.results.comparison import Comparison
 from airtcp.results.side_by_side import SideBySide
+from airtcp.showing.comparison_table import columns, print_table
 from airtcp.showing.pair_table import pair_columns
-from airtcp.showing.table import columns, print_table
 
 
 def announced(scenario: Scenario, on: On, jobs: int | None) -> list[str]:

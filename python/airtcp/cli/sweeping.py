@@ -17,7 +17,7 @@ from airtcp.facts.scenario import headline
 from airtcp.running.cost import time_text
 from airtcp.running.executors import ExecutorError
 from airtcp.running.progress import progress_bar
-from airtcp.showing.standings import table
+from airtcp.showing.standings import print_standings
 from airtcp.sweep.errors import SweepError
 from airtcp.sweep.grammar import Vary
 from airtcp.sweep.result import SweepResult
@@ -66,7 +66,7 @@ def collected(
 
 def show(console: Console, found: SweepResult) -> None:
     """Prints how often each scheme is best, the verdict, and the first errors."""
-    console.print(table(found.plan, found.judged))
+    print_standings(console, found.plan, found.judged)
     if found.verdict:
         console.print(found.verdict)
     failed = found.frame["error"].count()

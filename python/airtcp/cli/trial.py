@@ -5,9 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 
-from rich import box
 from rich.console import Console
-from rich.table import Table
 
 from airtcp._engine import Scenario
 from airtcp.apply import ApplyError
@@ -17,6 +15,7 @@ from airtcp.cli.errors import InputError
 from airtcp.facts.scenario import document
 from airtcp.facts.stats import Estimate, estimate
 from airtcp.running.progress import watched
+from airtcp.showing.table import Heading, print_fitted
 from airtcp.trial import Iperf3, Transfer, Trial, TrialRow, prepare, try_all
 
 FORECAST_SEEDS = 8
@@ -50,7 +49,7 @@ def tried(
 
 def show(console: Console, found: Trial) -> None:
     """Prints the table and the conclusion."""
-    console.print(_table(found))
+    print_fitted(console, _headings(found), _rows(found))
     best, *others = found.rows
     count = len(best.values)
     if found.broken_off:
@@ -71,23 +70,34 @@ def show(console: Console, found: Trial) -> None:
     console.print(f"Decided after {count} blocks: {'; '.join(said)}.")
 
 
-def _table(found: Trial) -> Table:
-    is_goodput = found.objective == "goodput"
-    table = Table(box=box.SIMPLE_HEAD)
-    table.add_column("control")
-    table.add_column("Mbit/s" if is_goodput else "s", justify="right")
-    table.add_column("behind the best, %", justify="right")
-    forecast = any(row.forecast for row in found.rows)
-    if forecast:
-        table.add_column("forecast, Mbit/s", justify="right")
-        table.add_column("to forecast, %", justify="right")
-    table.add_column("so it is")
-    scale = 1e-6 if is_goodput else 1.0
-    for row in found.rows:
-        behind = "–" if row.behind is None else _interval(row.behind.scaled(100), 1)
-        told = _told(row, scale) if forecast else []
-        table.add_row(row.scheme, _interval(row.reached.scaled(scale), 2), behind, *told, row.standing)
-    return table
+def _headings(found: Trial) -> list[Heading]:
+    told = (Heading("forecast,\nMbit/s", 1), Heading("to forecast,\n%", 2)) if _has_forecast(found) else ()
+    unit = "Mbit/s" if found.objective == "goodput" else "s"
+    return [
+        Heading("control", kind="words"),
+        Heading(unit),
+        Heading("behind the best,\n%", 3),
+        *told,
+        Heading("so it is", kind="words"),
+    ]
+
+
+def _rows(found: Trial) -> list[list[str]]:
+    scale = 1e-6 if found.objective == "goodput" else 1.0
+    return [
+        [
+            row.scheme,
+            _interval(row.reached.scaled(scale), 2),
+            "–" if row.behind is None else _interval(row.behind.scaled(100), 1),
+            *(_told(row, scale) if _has_forecast(found) else []),
+            row.standing,
+        ]
+        for row in found.rows
+    ]
+
+
+def _has_forecast(found: Trial) -> bool:
+    return any(row.forecast for row in found.rows)
 
 
 def _told(row: TrialRow, scale: float) -> list[str]:

@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from airtcp.measure.book import Book, Row, row
+from airtcp.showing.table import Heading, fitted
 
 EACH_S = 0.25
 MOST_SHOWN = 12_000
@@ -58,23 +59,32 @@ class LiveTable:
         elapsed_s = now_s - self._began_s
         of = f" of {self._of_s:.0f}" if self._of_s else ""
         title = f"{self._title}: {elapsed_s:.0f}{of} s   Ctrl-C keeps the results so far"
-        self._live.update(Group(Text(title), table(book, time.time_ns() - SETTLED_NS)), refresh=True)
+        self._live.update(
+            Group(Text(title), table(book, time.time_ns() - SETTLED_NS, self._console.width)), refresh=True
+        )
         # A long table takes time, which the probes need.
         self._next_s = now_s + max(EACH_S, PATIENCE * (time.monotonic() - now_s))
 
 
-def table(book: Book, settled_ns: int) -> Table:
-    """Returns the table of what is known so far."""
-    made = Table(box=None, pad_edge=False)
-    for heading in ("packet", "sent", "lost", "there", "back", "rtt min", "median", "p95 [ms]"):
-        made.add_column(heading, justify="right")
-    made.add_column("the latest")
+HEADINGS = (
+    Heading("packet"),
+    Heading("sent", 1),
+    Heading("lost"),
+    Heading("there", 4),
+    Heading("back", 3),
+    Heading("rtt min", 2),
+    Heading("median"),
+    Heading("p95 [ms]"),
+    Heading("the latest", 5),
+)
+
+
+def table(book: Book, settled_ns: int, width: int) -> Table:
+    """Returns the table of what is known so far, as far as it fits."""
     latest = list(islice(reversed(book.probes.values()), MOST_SHOWN))[::-1]
-    for size in dict.fromkeys(probe.ip_bytes for probe in latest):
-        found = row([probe for probe in latest if probe.ip_bytes == size], settled_ns)
-        if found is not None:
-            made.add_row(*cells(found))
-    return made
+    sizes = dict.fromkeys(probe.ip_bytes for probe in latest)
+    found = (row([probe for probe in latest if probe.ip_bytes == size], settled_ns) for size in sizes)
+    return fitted(HEADINGS, [cells(each) for each in found if each is not None], width).table
 
 
 def cells(found: Row) -> list[str]:

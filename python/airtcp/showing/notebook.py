@@ -11,9 +11,9 @@ from airtcp.results.comparison import Comparison
 from airtcp.results.one_run import RunResult
 from airtcp.results.side_by_side import SideBySide
 from airtcp.showing import standings
+from airtcp.showing.comparison_table import cells, columns
 from airtcp.showing.figures import draw_inline, figures_of
 from airtcp.showing.pair_table import pair_columns
-from airtcp.showing.table import cells, columns
 from airtcp.showing.terminal import text_of
 from airtcp.sweep.result import SweepResult
 

@@ -8,7 +8,7 @@ from airtcp.facts.numbers import NONE, interval, milliseconds, percent
 from airtcp.facts.summary import SchemeSummary
 from airtcp.facts.units import rate_scale
 from airtcp.results.side_by_side import PairRow
-from airtcp.showing.table import Column
+from airtcp.showing.comparison_table import Column
 
 
 def pair_columns(rows: Sequence[PairRow]) -> list[Column[PairRow]]:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from io import StringIO
-
-from rich import box
 from rich.console import Console
-from rich.table import Table
 
 from airtcp.facts.numbers import percent
+from airtcp.showing import table
+from airtcp.showing.table import Heading
 from airtcp.sweep.plan import Plan
 from airtcp.sweep.summary import Standing, Summary
 
@@ -26,23 +24,22 @@ def cells(plan: Plan, summary: Summary) -> tuple[list[str], list[list[str]]]:
     return titles, [_row(plan, standing) for standing in summary.standings]
 
 
-def table(plan: Plan, summary: Summary) -> Table:
+def print_standings(console: Console, plan: Plan, summary: Summary) -> None:
     titles, rows = cells(plan, summary)
-    found = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    found.add_column(titles[0], no_wrap=True)
-    for title in titles[1:]:
-        found.add_column(title, justify="right", overflow="fold")
-    for row in rows:
-        found.add_row(*row)
-    return found
+    table.print_fitted(console, _headings(titles), rows)
 
 
 def as_text(plan: Plan, summary: Summary) -> str:
     """Returns the table without colours, as wide as the terminal."""
-    console = Console(file=StringIO(), color_system=None, highlight=False, emoji=False, markup=False)
-    with console.capture() as captured:
-        console.print(table(plan, summary))
-    return captured.get().rstrip("\n")
+    titles, rows = cells(plan, summary)
+    return table.as_text(_headings(titles), rows)
+
+
+def _headings(titles: list[str]) -> list[Heading]:
+    scheme, *counts, where = titles
+    ranks = (0, 2, 0, 1)
+    numbers = (Heading(title, rank) for title, rank in zip(counts, ranks, strict=True))
+    return [Heading(scheme, kind="words"), *numbers, Heading(where, 3, "words")]
 
 
 def _row(plan: Plan, standing: Standing) -> list[str]:

@@ -1,146 +1,152 @@
-"""Prints the comparison as a table that fits the terminal: it drops columns before it breaks a line."""
+"""Tables that fit a terminal.
+
+Numbers are never cut. If room is short, titles and names are broken, and then the least important columns
+are left out, which is said.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from io import StringIO
-from typing import Generic, Protocol, TypeVar
+from typing import Literal
 
 from rich import box
+from rich.cells import cell_len
 from rich.console import Console
-from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
-from airtcp.facts.numbers import NONE, interval, milliseconds, percent, seconds
-from airtcp.facts.summary import SchemeSummary
-from airtcp.facts.units import rate_scale
+from airtcp.showing.wrapping import AT_SPACES, wrapped
 
-FAILED = "failed"
-MAX_BASE = 12
-"""Longest name of the base scheme in a column's title, in letters."""
-
-
-class Row(Protocol):
-    """A line of the table: something about a scheme."""
-
-    @property
-    def scheme(self) -> str: ...
-
-
-R = TypeVar("R", bound=Row)
+NAME_LEAST = 24
+"""Columns of the terminal that a column of words keeps as long as another column can be left out."""
+WORDS_LEAST = 8
+"""What it keeps at least. A terminal that is narrower still breaks the lines itself."""
+BETWEEN = 3
+"""Columns of the terminal between two cells."""
+EDGES = 2
 
 
 @dataclass(frozen=True)
-class Column(Generic[R]):
-    """One column; if room is short, the one with the highest `rank` is dropped first."""
+class Heading:
+    """The title of a column. `rank`: if room is short, the highest is left out first, and 0 never.
+
+    Words are aligned left, and are broken if room is short; numbers are not.
+    """
 
     title: str
-    unit: str
-    rank: int
-    cell: Callable[[R], str]
+    rank: int = 0
+    kind: Literal["number", "words"] = "number"
+
+    @property
+    def said(self) -> str:
+        """The title in one line."""
+        return " ".join(self.title.split())
 
 
-def columns(summaries: Sequence[SchemeSummary]) -> list[Column[SchemeSummary]]:
-    """Returns the columns with content for these schemes."""
-    scale, rate_unit = rate_scale([row.goodput.mean for row in summaries])
-    found = [
-        Column("goodput", rate_unit, 0, lambda row: interval(row.goodput.scaled(1 / scale))),
-        Column("of bound", "%", 3, lambda row: percent(row.share_of_bound)),
-        Column("resent", "%", 4, lambda row: percent(row.retransmitted, 2)),
-        Column("timeouts per run", "(spurious)", 5, timeouts),
-        Column("RTT p50 / p95", "ms", 4, rtt),
-    ]
-    if len(summaries) > 1:
-        base = summaries[0].scheme
-        title = f"vs {base}" if len(base) <= MAX_BASE else "vs first"
-        found.insert(1, Column(title, "%", 2, gain))
-    if any(row.jain is not None for row in summaries):
-        found.append(Column("Jain", "index", 5, lambda row: NONE if row.jain is None else f"{row.jain:.3f}"))
-    if any(row.completion for row in summaries):
-        found.insert(0, Column("completion", "mean s", 1, completion))
-        found.insert(1, Column("completion", "p95 s", 3, lambda row: seconds(row.completion_p95_s)))
-    return found
+@dataclass(frozen=True)
+class Fitted:
+    """A table that fits, and the titles of the columns that it has no room for."""
+
+    table: Table
+    omitted: Sequence[str]
 
 
-def table(
-    rows: Sequence[R], shown: Sequence[Column[R]], best: Sequence[str] = (), failed: Sequence[str] = ()
-) -> Table:
-    """Returns the table. Schemes in `best` are emphasised; of those in `failed` it has only the name."""
-    result = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    result.add_column("scheme\n", no_wrap=True)
-    for column in shown:
-        result.add_column(f"{column.title}\n{column.unit}", justify="right", no_wrap=True)
-    for row in rows:
-        style = "bold" if row.scheme in best else ""
-        result.add_row(*(Text(cell, style) for cell in (row.scheme, *(column.cell(row) for column in shown))))
-    for scheme in failed:
-        result.add_row(*_failed_row(scheme, shown))
-    return result
+@dataclass(frozen=True)
+class _Column:
+    heading: Heading
+    cells: Sequence[str]
+
+    @property
+    def widest(self) -> int:
+        """The width at which nothing is broken."""
+        return max(cell_len(line) for text in (self.heading.title, *self.cells) for line in text.split("\n"))
+
+    def least(self, words: int) -> int:
+        """The width below which a number would be cut, or `words` for a column of words."""
+        if self.heading.kind == "words":
+            return min(self.widest, words)
+        numbers = max((cell_len(cell) for cell in self.cells), default=0)
+        return max(numbers, *map(cell_len, self.heading.title.split()), 0)
 
 
-def _failed_row(scheme: str, shown: Sequence[Column[R]]) -> list[str]:
-    return [scheme, FAILED, *(NONE for _ in shown[1:])]
+def fitted(
+    headings: Sequence[Heading],
+    rows: Sequence[Sequence[str]],
+    width: int,
+    styles: Sequence[str] = (),
+) -> Fitted:
+    """Lays out the table in `width` columns of a terminal. `styles` has Rich's style of each row."""
+    shown = [_Column(heading, [row[place] for row in rows]) for place, heading in enumerate(headings)]
+    omitted = list[str]()
+    while _needed(shown, NAME_LEAST) > width and any(column.heading.rank for column in shown):
+        last = max(shown, key=lambda column: column.heading.rank)
+        shown.remove(last)
+        omitted.append(last.heading.said)
+    return Fitted(_drawn(shown, _widths(shown, width), styles, len(rows)), omitted)
 
 
-def cells(
-    rows: Sequence[R], shown: Sequence[Column[R]], failed: Sequence[str] = ()
-) -> tuple[list[str], list[list[str]]]:
-    """Returns the titles of all columns, and the rows."""
-    texts = [[row.scheme, *(column.cell(row) for column in shown)] for row in rows]
-    texts += [_failed_row(scheme, shown) for scheme in failed]
-    return ["scheme", *(f"{column.title}\n{column.unit}" for column in shown)], texts
-
-
-def print_table(
+def print_fitted(
     console: Console,
-    rows: Sequence[R],
-    wanted: Sequence[Column[R]],
-    best: Sequence[str] = (),
-    failed: Sequence[str] = (),
+    headings: Sequence[Heading],
+    rows: Sequence[Sequence[str]],
+    styles: Sequence[str] = (),
 ) -> None:
     """Prints what fits, and names what does not."""
-    shown, hidden = list(wanted), list[Column[R]]()
-    while len(shown) > 1 and not fits(console, table(rows, shown, best, failed)):
-        widest_rank = max(shown, key=lambda column: column.rank)
-        shown.remove(widest_rank)
-        hidden.append(widest_rank)
-    console.print(table(rows, shown, best, failed))
-    if hidden:
-        names = ", ".join(f"{column.title} {column.unit}" for column in hidden)
-        console.print(f"Omitted for lack of space: {names}.")
+    found = fitted(headings, rows, console.width, styles)
+    console.print(found.table, crop=False)
+    if found.omitted:
+        console.print(f"Omitted for lack of space: {', '.join(found.omitted)}.")
 
 
-def as_text(
-    rows: Sequence[R], shown: Sequence[Column[R]], best: Sequence[str] = (), failed: Sequence[str] = ()
-) -> str:
-    """Returns what `print_table` prints, without colours, as wide as the terminal."""
+def as_text(headings: Sequence[Heading], rows: Sequence[Sequence[str]]) -> str:
+    """Returns what `print_fitted` prints, without colours, as wide as the terminal."""
     console = Console(
         file=StringIO(), color_system=None, force_jupyter=False, highlight=False, emoji=False, markup=False
     )
     with console.capture() as captured:
-        print_table(console, rows, shown, best, failed)
+        print_fitted(console, headings, rows)
     return captured.get().rstrip("\n")
 
 
-def fits(console: Console, candidate: Table) -> bool:
-    # Not the table's own measure, which is already cut to the console's width.
-    wide = console.options.update(width=10_000)
-    return Measurement.get(console, wide, candidate).maximum <= console.width
+def _needed(columns: Sequence[_Column], words: int) -> int:
+    return _whole(column.least(words) for column in columns)
 
 
-def gain(row: SchemeSummary) -> str:
-    return NONE if row.gain is None else interval(row.gain.scaled(100), signed=True, digits=1)
+def _whole(widths: Iterable[int]) -> int:
+    each = list(widths)
+    return sum(each) + BETWEEN * (len(each) - 1) + EDGES
 
 
-def timeouts(row: SchemeSummary) -> str:
-    return f"{row.timeouts:.1f} ({row.spurious_timeouts:.1f})"
+def _widths(columns: Sequence[_Column], width: int) -> list[int]:
+    """Shares the room: numbers have theirs, then the columns in their order what they would like."""
+    words = NAME_LEAST if _needed(columns, NAME_LEAST) <= width else WORDS_LEAST
+    found = [column.least(words) for column in columns]
+    spare = width - _whole(found)
+    for place, column in enumerate(columns):
+        more = max(0, min(column.widest - found[place], spare))
+        found[place] += more
+        spare -= more
+    return found
 
 
-def rtt(row: SchemeSummary) -> str:
-    return f"{milliseconds(row.rtt_p50_ms)} / {milliseconds(row.rtt_p95_ms)}"
-
-
-def completion(row: SchemeSummary) -> str:
-    return NONE if row.completion is None else interval(row.completion)
+def _drawn(columns: Sequence[_Column], widths: Sequence[int], styles: Sequence[str], rows: int) -> Table:
+    titles = [
+        wrapped(column.heading.title, width, AT_SPACES) for column, width in zip(columns, widths, strict=True)
+    ]
+    high = max(map(len, titles))
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, width=_whole(widths))
+    for column, title, width in zip(columns, titles, widths, strict=True):
+        # Titles stand on the line below them.
+        text = "\n".join([*[""] * (high - len(title)), *title])
+        side: Literal["left", "right"] = "left" if column.heading.kind == "words" else "right"
+        table.add_column(text, justify=side, no_wrap=True, overflow="fold", width=width)
+    for place in range(rows):
+        style = styles[place] if styles else ""
+        cells = (
+            wrapped(column.cells[place], width) if column.heading.kind == "words" else [column.cells[place]]
+            for column, width in zip(columns, widths, strict=True)
+        )
+        table.add_row(*(Text("\n".join(cell), style) for cell in cells))
+    return table

@@ -9,9 +9,9 @@ from airtcp.results.comparison import Comparison
 from airtcp.results.one_run import RunResult
 from airtcp.results.side_by_side import SideBySide
 from airtcp.showing import standings
+from airtcp.showing.comparison_table import as_text, columns
 from airtcp.showing.lines import run_lines
 from airtcp.showing.pair_table import pair_columns
-from airtcp.showing.table import as_text, columns
 from airtcp.sweep.result import SweepResult
 
 
@@ -24,7 +24,7 @@ def text_of(found: object) -> str:
 @text_of.register
 def _(found: Comparison) -> str:
     summaries = found.summaries
-    table = as_text(summaries, columns(summaries), found.best, found.failed_schemes)
+    table = as_text(summaries, columns(summaries), found.failed_schemes)
     return "\n".join([found.headline, table if found.runs else "no runs", *found.notes])
 
 

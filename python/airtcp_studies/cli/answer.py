@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rich import box
-from rich.table import Table
+from rich.console import Console
 
 from airtcp.cli.console import plain_console
 from airtcp.facts.numbers import NONE, decimals, interval
 from airtcp.results.document import to_json
+from airtcp.showing.table import Heading, print_fitted
 from airtcp_studies.model.closed_forms import Answer, Value
 
 
@@ -20,40 +20,47 @@ def show(found: Answer, json: bool) -> None:
         return
     console = plain_console()
     console.print(", ".join(f"{name} {value}" for name, value in found.inputs.items()))
-    console.print(_values(found.values))
+    _print_values(console, found.values)
     console.print("What the papers say:")
-    console.print(_quoted(found))
+    _print_quoted(console, found)
     for note in found.notes:
         console.print(note)
 
 
-def _values(values: Sequence[Value]) -> Table:
+def _print_values(console: Console, values: Sequence[Value]) -> None:
     kinds = list(dict.fromkeys(kind for value in values for kind in value.simulated or {}))
-    result = _table("", "closed form", *kinds, "formula")
-    for value in values:
-        simulated = value.simulated or {}
-        result.add_row(
-            f"{value.name} [{value.unit}]" if value.unit else value.name,
-            _number(value.closed_form),
-            *(interval(simulated[kind]) if kind in simulated else NONE for kind in kinds),
-            value.source,
-        )
-    return result
+    headings = [
+        Heading("", kind="words"),
+        Heading("closed form"),
+        *(Heading(kind, 1 if place else 0) for place, kind in enumerate(kinds)),
+        Heading("formula", 2, "words"),
+    ]
+    print_fitted(console, headings, [_row(value, kinds) for value in values])
 
 
-def _quoted(found: Answer) -> Table:
-    result = _table("given", "", "paper", "its formula", "where")
-    for each in found.quoted:
-        result.add_row(each.inputs, each.name, f"{each.paper:g}", _number(each.closed_form), each.remark)
-    return result
+def _row(value: Value, kinds: Sequence[str]) -> list[str]:
+    simulated = value.simulated or {}
+    return [
+        f"{value.name} [{value.unit}]" if value.unit else value.name,
+        _number(value.closed_form),
+        *(interval(simulated[kind]) if kind in simulated else NONE for kind in kinds),
+        value.source,
+    ]
 
 
-def _table(*titles: str) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for title in titles:
-        is_text = title in {"", "given", "formula", "where"}
-        table.add_column(title, justify="left" if is_text else "right")
-    return table
+def _print_quoted(console: Console, found: Answer) -> None:
+    headings = [
+        Heading("given", kind="words"),
+        Heading("", kind="words"),
+        Heading("paper"),
+        Heading("its formula"),
+        Heading("where", 1, "words"),
+    ]
+    rows = [
+        [each.inputs, each.name, f"{each.paper:g}", _number(each.closed_form), each.remark]
+        for each in found.quoted
+    ]
+    print_fitted(console, headings, rows)
 
 
 def _number(value: float) -> str:

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from rich import box
 from rich.console import Console
-from rich.table import Table
 
 from airtcp.cli.errors import InputError
+from airtcp.showing.table import Heading, print_fitted
 from airtcp_studies.cli.study import StudyRequest, run_study, write_study
 from airtcp_studies.cross import SEEDS, Cross, Plan, all_paths, all_schemes, cross
 from airtcp_studies.cross_page import COLUMNS, CrossPlot, detail, matrix, page
@@ -53,19 +52,15 @@ def _plan(request: Request) -> Plan:
 def _show(console: Console, found: Cross) -> None:
     for link in found["links"]:
         console.print(link["name"], style="bold")
-        console.print(_table(COLUMNS, detail(link)))
+        _print(console, COLUMNS, detail(link))
     console.print("All together", style="bold")
-    console.print(_table(*matrix(found)))
+    _print(console, *matrix(found))
     if found["quick"]:
         console.print(words.QUICK)
 
 
-def _table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for place, column in enumerate(columns):
-        # A link's name includes its paper: two lines save room for the columns.
-        title = column.replace("/", "/\n")
-        table.add_column(title, justify="right" if place else "left", no_wrap=place == 0, overflow="fold")
-    for row in rows:
-        table.add_row(*row)
-    return table
+def _print(console: Console, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    first, *others = columns
+    # A link's name includes its paper: two lines save room for the columns.
+    numbers = (Heading(title.replace("/", "/\n"), place) for place, title in enumerate(others))
+    print_fitted(console, [Heading(first, kind="words"), *numbers], rows)

@@ -67,7 +67,7 @@ def list_command() -> None:
     "link",
     short_help="List the papers' links, or print one as a scenario.",
     epilog="\b\nExamples:\n  airtcp paper link\n"
-    "  airtcp paper link decoupling/lossy > lossy.toml && airtcp compare lossy.toml\n",
+    "  airtcp paper link decoupling/lossy-ethernet > lossy.toml && airtcp compare lossy.toml\n",
 )
 def link_command(
     name: Annotated[

@@ -12,10 +12,8 @@ from time import perf_counter
 
 import typer
 from matplotlib.figure import Figure
-from rich import box
 from rich.console import Console
 from rich.padding import Padding
-from rich.table import Table
 
 from airtcp._engine import ScenarioError
 from airtcp.cli.console import plain_console, write_json
@@ -23,6 +21,7 @@ from airtcp.cli.errors import INTERRUPTED, InputError, check_outputs, writing
 from airtcp.results.document import to_json
 from airtcp.running.progress import watched
 from airtcp.showing.figures.style import save, save_svg, style
+from airtcp.showing.table import Heading, print_fitted
 from airtcp_studies.frame import words
 from airtcp_studies.frame.context import QUICK_SEEDS, Context
 from airtcp_studies.frame.docs import FIGURES, page
@@ -149,13 +148,13 @@ def show(console: Console, found: ExperimentOut, took_s: float) -> None:
     if found["quick"]:
         console.print(words.QUICK)
     if found["rows"]:
-        console.print(_rows(found))
+        _print_rows(console, found)
     for name, text in words.remarks(found):
         console.print(Padding(f"{name}: {text}", (0, 0, 0, 1), expand=False))
     if words.undecided(found):
         console.print(Padding(words.undecided(found), (0, 0, 0, 1), expand=False))
     for extra in found["tables"]:
-        console.print(_extra(extra))
+        _print_extra(console, extra)
     for each in found["parameters"]:
         console.print(
             Padding(f"open: {each['name']} = {each['value']}: {each['reason']}", (0, 0, 0, 1), expand=False)
@@ -165,23 +164,24 @@ def show(console: Console, found: ExperimentOut, took_s: float) -> None:
     console.print(f"{words.tally(found['rows'])}; {took_s:.1f} s\n")
 
 
-def _rows(found: ExperimentOut) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for place, column in enumerate(words.COLUMNS):
-        last = place == len(words.COLUMNS) - 1
-        table.add_column(column, justify="left" if place == 0 or last else "right", no_wrap=place > 0)
-    for row in found["rows"]:
-        table.add_row(*words.cells(row), style="bold" if row["verdict"] == "differs" else "")
-    return table
+def _print_rows(console: Console, found: ExperimentOut) -> None:
+    name, paper, ours, ratio, verdict = words.COLUMNS
+    headings = [
+        Heading(name, kind="words"),
+        Heading(paper),
+        Heading(ours),
+        Heading(ratio, 1),
+        Heading(verdict, kind="words"),
+    ]
+    styles = ["bold" if row["verdict"] == "differs" else "" for row in found["rows"]]
+    print_fitted(console, headings, [words.cells(row) for row in found["rows"]], styles)
 
 
-def _extra(extra: TableOut) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, title=extra["title"], title_justify="left")
-    for place, column in enumerate(extra["columns"]):
-        table.add_column(column, justify="right" if place else "left")
-    for row in extra["rows"]:
-        table.add_row(*map(words.cell, row))
-    return table
+def _print_extra(console: Console, extra: TableOut) -> None:
+    console.print(Padding(extra["title"], (1, 0, 0, 0), expand=False))
+    first, *others = extra["columns"]
+    headings = [Heading(first, kind="words"), *(Heading(title, place) for place, title in enumerate(others))]
+    print_fitted(console, headings, [[*map(words.cell, row)] for row in extra["rows"]])
 
 
 def _write(request: Request, document: PaperResults, plots: Mapping[str, Mapping[str, Plot]]) -> None:

@@ -49,12 +49,12 @@ def select(names: Sequence[str]) -> list[tuple[Paper, Experiment]]:
 
 
 def links() -> dict[str, str]:
-    """Returns every paper's paths, e.g. `decoupling/lossy`, with their scenario text."""
+    """Returns every paper's paths, e.g. `decoupling/lossy-ethernet`, with their scenario text."""
     return {f"{paper.name}/{name}": text for paper in papers() for name, text in paper.links.items()}
 
 
 def link(name: str) -> str:
-    """Returns the scenario text of a link, e.g. `decoupling/lossy`. Raises UnknownName."""
+    """Returns the scenario text of a link, e.g. `decoupling/lossy-ethernet`. Raises UnknownName."""
     known = links()
     if name not in known:
         raise unknown("link", name, list(known))

@@ -9,13 +9,13 @@ from airtcp.facts.stats import CONFIDENCE
 from airtcp.facts.summary import SchemeSummary, completion_times_s
 from airtcp.facts.units import rate_scale
 from airtcp.results.comparison import Comparison
+from airtcp.showing.comparison_table import columns
 from airtcp.showing.report.blocks import Block, Section, Source, Table, Text
 from airtcp.showing.report.facts import assumed, host_section, repeat_section, truth_table
 from airtcp.showing.report.figure import Figure
 from airtcp.showing.report.over_runs import completion_cdf, goodput_bars
 from airtcp.showing.report.over_time import figures, runs_of
 from airtcp.showing.report.page import Page
-from airtcp.showing.table import columns
 
 
 def comparison_page(found: Comparison, command: str | None = None) -> Page:

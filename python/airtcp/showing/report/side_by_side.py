@@ -8,13 +8,13 @@ from airtcp.facts.numbers import percent
 from airtcp.facts.stats import CONFIDENCE
 from airtcp.results.comparison import Comparison
 from airtcp.results.side_by_side import SideBySide
+from airtcp.showing.comparison_table import cells
 from airtcp.showing.pair_table import pair_columns
 from airtcp.showing.report.blocks import Block, Section, Table, Text
 from airtcp.showing.report.comparison import sections
 from airtcp.showing.report.facts import assumed, host_section, repeat_section
 from airtcp.showing.report.over_runs import paired_goodputs
 from airtcp.showing.report.page import Page
-from airtcp.showing.table import cells
 
 
 def side_by_side_page(found: SideBySide, command: str | None = None) -> Page:
