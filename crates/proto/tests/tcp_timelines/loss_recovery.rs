@@ -2,7 +2,7 @@
 
 use crate::tcp_timelines::script::{MSS, Script, plain};
 use airtcp_proto::cc::WindowRules;
-use airtcp_proto::tcp::{Reason, Recovery, TcpConfig, TimeoutPolicy};
+use airtcp_proto::tcp::{Reason, Recovery, RtoConfig, RtoTimers, TcpConfig, TimeoutPolicy};
 use airtcp_wire::Flags;
 
 /// Ten segments out, ssthresh high.
@@ -379,5 +379,25 @@ fn jersey_reduces_on_duplicate_acks_with_a_warning_only() {
         script.at(300).ack(11).write(100);
         let says_cwr = script.drain().iter().any(|(_, sent)| sent.segment.flags.contains(Flags::CWR));
         assert_eq!(says_cwr, reductions > 0);
+    }
+}
+
+/// A receiver reports all that is out and discards it: the timer resends the first segment, whatever SACK has said of it.
+#[test]
+fn what_was_reported_and_discarded_is_resent() {
+    for recovery in [Recovery::Sack, Recovery::RackTlp] {
+        for timers in [RtoTimers::Connection, RtoTimers::Segment] {
+            let plain = plain();
+            let rto = RtoConfig { timers, ..plain.rto.clone() };
+            let config = TcpConfig { recovery, sack: true, rto, ..plain };
+            let mut script = Script::opened(&config, 4);
+            script.write(4).drain();
+            script.at(200).sack(0, &[(0, 4)]);
+            assert_eq!(script.sent(), [] as [u64; 0]);
+            script.at(5_000);
+            assert_eq!(script.sent().first(), Some(&0), "{recovery:?} {timers:?}");
+            script.ack(4);
+            assert_eq!(script.view().in_flight, 0);
+        }
     }
 }

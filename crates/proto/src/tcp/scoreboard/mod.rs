@@ -479,6 +479,17 @@ impl Scoreboard {
         self.lost = 0;
     }
 
+    /// Takes back all that SACK has reported: what was SACKed is in flight again.
+    pub fn forget_sacked(&mut self) {
+        for index in 0..self.len() {
+            if self.segments.get(index).is_some_and(|sent| sent.fate() == Fate::Sacked) {
+                self.segments.set_fate(index, Fate::InFlight);
+            }
+        }
+        self.in_flight += self.sacked;
+        (self.sacked, self.sacked_segments, self.seen) = (0, 0, None);
+    }
+
     /// The index of the first lost segment, which is resent next.
     #[inline]
     pub fn first_lost(&mut self) -> Option<usize> {
@@ -601,6 +612,7 @@ mod tests {
         Resend,
         LoseAll,
         Unmark,
+        Renege,
     }
 
     fn op() -> impl Strategy<Value = Op> {
@@ -612,6 +624,7 @@ mod tests {
             2 => Just(Op::Resend),
             1 => Just(Op::LoseAll),
             1 => Just(Op::Unmark),
+            1 => Just(Op::Renege),
         ]
     }
 
@@ -707,6 +720,7 @@ mod tests {
                     },
                     Op::LoseAll => { board.mark_lost_between(0, nxt); prop_assert_eq!(board.in_flight(), 0); }
                     Op::Unmark => board.unmark_lost(),
+                    Op::Renege => { board.forget_sacked(); prop_assert_eq!(board.sacked(), 0); }
                 }
                 board.check();
                 prop_assert_eq!(board.in_flight() + board.lost() + board.sacked(), nxt - una);

@@ -137,6 +137,7 @@ impl Sender {
         self.rto_deadline = Time::NEVER;
         let Some((index, retries)) = self.expired_segment(now) else { return };
         self.retries = retries;
+        self.doubt_sack();
         self.timed.iter_mut().for_each(|timed| timed.stop());
         if self.core.una() > 0 || retries > self.syn_linear {
             self.core.rtt.on_expiry();
@@ -162,9 +163,17 @@ impl Sender {
         let board = &self.core.board;
         let expired = std::iter::from_fn(|| timers.expire(now))
             .filter_map(|(end, expiries)| Some((board.index_at(end).checked_sub(1)?, expiries)))
-            .find(|&(index, _)| board.get(index).is_some_and(|sent| sent.fate != Fate::Sacked));
+            .find(|&(index, _)| index == 0 || board.get(index).is_some_and(|sent| sent.fate != Fate::Sacked));
         self.rto_deadline = timers.next();
         expired
+    }
+
+    /// The first unacknowledged segment has been SACKed: the peer has discarded what it had reported, or it never had it. Nothing that
+    /// SACK says can be relied on then, or nothing would be left to resend.
+    fn doubt_sack(&mut self) {
+        if self.core.board.first().is_some_and(|first| first.fate == Fate::Sacked) {
+            self.core.board.forget_sacked();
+        }
     }
 
     /// [`LossRecovery::mark_timed_out`], unless the timeout policy or the segments' own timers decide what is lost.

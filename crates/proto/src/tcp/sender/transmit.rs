@@ -47,11 +47,16 @@ impl Sender {
     }
 
     fn poll_outstanding(&mut self, now: Time) -> Option<Outgoing> {
-        if self.persist.is_due() {
-            return self.window_probe(now);
+        // A probe that was due may be needless by now: nobody may have asked for it before an ACK came.
+        if self.persist.is_due()
+            && let Some(probe) = self.window_probe(now)
+        {
+            return Some(probe);
         }
-        if self.core.allowance.has_probe() {
-            return self.tail_loss_probe(now);
+        if self.core.allowance.has_probe()
+            && let Some(probe) = self.tail_loss_probe(now)
+        {
+            return Some(probe);
         }
         if !self.core.allowance.has_resend() && self.is_held_back(now) {
             return None;
@@ -284,9 +289,9 @@ impl Sender {
     /// RFC 8985 §7.3: a new segment if the peer's window has room, else the last one again.
     fn tail_loss_probe(&mut self, now: Time) -> Option<Outgoing> {
         self.core.allowance.use_probe();
+        let last = self.core.board.len().checked_sub(1)?;
         self.core.stats.tail_loss_probes += 1;
         let (_, length) = self.next_segment();
-        let last = self.core.board.len().checked_sub(1)?;
         self.rto_deadline = Time::NEVER;
         match length {
             0 => self.resend(now, last, Reason::TailLossProbe),
