@@ -1,8 +1,9 @@
 //! Whatever the path does: every byte arrives once and in order, and nothing grows without bound.
 
 use crate::common::{Pair, Weather, ms};
+use airtcp_proto::cc::controllers;
 use airtcp_proto::circuit;
-use airtcp_proto::tcp::profile::PROFILES;
+use airtcp_proto::tcp::profile::{self, PROFILES};
 use airtcp_proto::tcp::{Event, Recovery, RtoConfig, RtoTimers, State, TcpConfig, TimeoutPolicy};
 use airtcp_wire::{Bytes, Dur, Time};
 use proptest::prelude::*;
@@ -28,6 +29,42 @@ fn a_transfer_on_a_clear_path_takes_no_retransmission() {
             assert_eq!(pair.ends[end].state(), State::Closed, "{}", profile.name);
         }
     }
+}
+
+/// A reduction that is spread over a round trip waits for ACKs. With nothing in flight there are none.
+#[test]
+fn congestion_with_nothing_in_flight_stops_nobody() {
+    for controller in controllers() {
+        let congestion_control = controller.name.to_owned();
+        let config = TcpConfig { congestion_control, ..profile::linux() };
+        let mut pair = Pair::new(&config, &config, [1, 2], Weather::clear(ms(10)), 1);
+        for round in 1..4 {
+            pair.ends[0].write(100_000);
+            pair.run(pair.now + Dur::from_secs(10));
+            pair.ends[0].handle_congestion(pair.now);
+            assert_eq!(pair.ends[1].received(), round * 100_000, "{}", controller.name);
+        }
+    }
+}
+
+/// A tail loss probe is due while the end waits for room. When it may send, everything has been acknowledged: new data leaves.
+#[test]
+fn a_probe_that_has_become_needless_stops_nothing() {
+    let config = profile::linux();
+    let mut pair = Pair::new(&config, &config, [1, 2], Weather::clear(ms(100)), 1);
+    pair.ends[0].write(5_000);
+    pair.run(Time::ZERO + ms(1_000));
+    pair.weather = Weather::clear(ms(400));
+    pair.ends[0].write(5_000);
+    pair.flush();
+    pair.waits = Some(0);
+    pair.ends[0].write(5_000);
+    pair.run(Time::ZERO + ms(3_000));
+    assert_eq!(pair.ends[0].acknowledged(), 10_000);
+    pair.waits = None;
+    pair.run(Time::ZERO + ms(9_000));
+    assert_eq!(pair.ends[0].acknowledged(), 15_000);
+    assert_eq!(pair.ends[0].stats().tail_loss_probes, 0, "none has left");
 }
 
 fn config() -> impl Strategy<Value = TcpConfig> {
@@ -98,6 +135,36 @@ proptest! {
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 2_000, ..ProptestConfig::default() })]
+
+    /// Whatever controls the window, and whenever congestion is reported, by ECN, by losses or from outside: with data in
+    /// flight or none, in the middle of a write or long after it.
+    #[test]
+    fn every_byte_arrives_in_fits_and_starts(
+        config in config(),
+        controller in prop::sample::select(controllers().iter().map(|spec| spec.name).collect::<Vec<_>>()),
+        (loss, marks, jitter) in (0.0..0.2, 0.0..0.5, 0u64..60),
+        fits in prop::collection::vec((0usize..2, 0u64..20_000, 0u64..400, [0usize..4, 0usize..8]), 1..30),
+        seed: u64,
+    ) {
+        let config = TcpConfig { congestion_control: controller.to_owned(), ..config };
+        let weather = Weather { loss, duplication: 0.05, delay: ms(20), jitter: ms(jitter) };
+        let mut pair = Pair::new(&config, &config, [1, 2], weather, seed);
+        pair.marks = marks;
+        let mut written = [0, 0];
+        for (by, bytes, pause, [congested, waits]) in fits {
+            pair.waits = Some(waits).filter(|end| *end < 2);
+            pair.ends[by].write(bytes);
+            written[by] += bytes;
+            pair.run(pair.now + ms(pause));
+            pair.now += ms(pause / 2);
+            if congested < 2 {
+                pair.ends[congested].handle_congestion(pair.now);
+            }
+        }
+        pair.waits = None;
+        pair.run(Time::ZERO + Dur::from_secs(100_000));
+        prop_assert_eq!(written, [pair.ends[1].received(), pair.ends[0].received()]);
+    }
 
     /// A circuit's data TCP with the paper's error control, over a path that loses and reorders.
     #[test]

@@ -184,7 +184,13 @@ impl Sender {
             Some(Output::Header { .. }) => {}
             None => self.come_to_rest(),
         }
+        debug_assert!(output.is_some() || !self.is_stuck(), "{:?}", self.queue);
         output
+    }
+
+    /// Returns whether data waits that no timer will ever move. Asked when nothing may leave now.
+    pub fn is_stuck(&self) -> bool {
+        !self.queue.is_empty() && self.poll_timeout().is_never()
     }
 
     /// Is it known that nothing may leave now?

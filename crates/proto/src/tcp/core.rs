@@ -275,7 +275,8 @@ impl Core {
     fn reduce(&mut self, now: Time, cause: Cause) {
         let prior_cwnd = self.cc.cwnd();
         self.congestion(now, cause, Expiry::default());
-        if self.has_prr && !self.cc.governs_recovery() {
+        // With nothing outstanding there is no round trip to spread it over, and no ACK would come to end it.
+        if self.has_prr && !self.board.is_empty() && !self.cc.governs_recovery() {
             self.reduction.begin(prior_cwnd, self.cc.cwnd(), self.mss());
         }
     }

@@ -3,7 +3,7 @@
 /// The window during recovery or after ECN-Echo, so that the flight shrinks evenly to the new ssthresh.
 #[derive(Clone, Copy, Debug)]
 struct Prr {
-    /// pipe + sndcnt in bytes, as of the last ACK.
+    /// pipe + sndcnt in bytes, as of the last ACK. At least one segment: if nothing is in flight, one must be able to leave.
     window: u64,
     mss: u64,
     /// RecoverFS; Linux takes the cwnd before the reduction.
@@ -17,7 +17,7 @@ impl Prr {
     /// Windows in bytes.
     fn new(prior_cwnd: u64, ssthresh: u64, mss: u64) -> Prr {
         Prr {
-            window: 0,
+            window: mss,
             mss,
             prior_cwnd: prior_cwnd.div_ceil(mss).max(1),
             ssthresh: ssthresh / mss,
@@ -42,7 +42,7 @@ impl Prr {
         };
         // The fast retransmit leaves in any case.
         let least = u64::from(self.out == 0);
-        self.window = in_flight + budget.max(least) * self.mss;
+        self.window = (in_flight + budget.max(least) * self.mss).max(self.mss);
     }
 
     fn on_sent(&mut self, bytes: u64) {
@@ -124,5 +124,15 @@ mod tests {
             prr.on_ack(2, 5, is_safe);
             assert_eq!(prr.window, window);
         }
+    }
+
+    /// A window of nothing would wait for an ACK of nothing.
+    #[test]
+    fn one_segment_may_leave_if_nothing_is_in_flight() {
+        let mut prr = Prr::new(20, 0, 1);
+        assert_eq!(prr.window, 1, "before the first ACK");
+        prr.on_sent(1);
+        prr.on_ack(1, 0, true);
+        assert_eq!(prr.window, 1, "though ssthresh allows nothing");
     }
 }

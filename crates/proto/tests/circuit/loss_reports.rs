@@ -2,7 +2,7 @@
 
 use crate::circuit::world::{Link, World, ms};
 use airtcp_proto::circuit::Config;
-use airtcp_proto::tcp::profile;
+use airtcp_proto::tcp::{TcpConfig, profile};
 use airtcp_wire::{Dur, Rate};
 
 /// A circuit of Reno for 20 s on 4 Mbit/s with a queue of 60 ms that counts bytes.
@@ -57,4 +57,26 @@ fn corruption_is_not_taken_for_congestion() {
         assert!(refused(&with) < 0.05, "{}", refused(&with));
         assert!(utilisation(&with) > 0.97 * utilisation(&without), "{every}: {}", utilisation(&with));
     }
+}
+
+/// The last ACK of a batch reports that the last packet is missing, when nothing is in flight any more: what comes later leaves all the
+/// same.
+#[test]
+fn a_report_with_nothing_in_flight_stops_nothing() {
+    let tcp = TcpConfig { initial_window: 20, ..profile::linux() };
+    let mut world = World::new(&Config::default(), &tcp);
+    world.link = Some(Link { counts_bytes: true, ..Link::new(Rate(4_000_000), Dur::from_millis(60)) });
+    world.offer(1500);
+    world.run(ms(500));
+    world.loses_data_every = Some(12);
+    for batch in 1..10 {
+        world.run(ms(batch * 1_000));
+        (0..12).for_each(|_| assert!(world.offer(1500), "batch {batch}"));
+    }
+    world.run(ms(10_000));
+    assert_eq!(world.data().count(), world.offered.len());
+    assert!(
+        world.sender.controls().all(|control| control.stats().cwnd_reductions > 0),
+        "nothing was taken for congestion"
+    );
 }

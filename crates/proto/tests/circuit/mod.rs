@@ -4,6 +4,7 @@ mod any_tcp;
 mod compression;
 mod data_tcp;
 mod gmb;
+mod lives;
 mod loss_reports;
 mod properties;
 mod world;

@@ -1,9 +1,9 @@
 //! A circuit over a path that takes a fixed time each way, loses what a script says, and may be no faster than a link.
 
-use airtcp_proto::Chances;
 use airtcp_proto::circuit::{Config, ErrorControl, Output, Receiver, Sender};
 use airtcp_proto::queue::Item;
 use airtcp_proto::tcp::{Reason, TcpConfig, Transmit, profile};
+use airtcp_proto::{Chance, Chances};
 use airtcp_wire::{Dur, Ecn, Rate, Segment, Time};
 use std::collections::BTreeMap;
 
@@ -86,6 +86,14 @@ enum Arrival {
     Data,
 }
 
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Weather {
+    pub data: f64,
+    pub headers: f64,
+    pub acks: f64,
+    pub marks: f64,
+}
+
 /// Is this header packet lost? Counted from zero.
 pub type Lose = Box<dyn FnMut(usize, &Left) -> bool>;
 
@@ -100,6 +108,8 @@ pub struct World {
     /// Lengths of what left the receiving node.
     pub replies: Vec<u32>,
     pub loses: Lose,
+    /// Shares of data packets, header packets and ACKs that are lost as chance has it, and of header packets that are marked.
+    pub weather: Weather,
     pub link: Option<Link>,
     /// Nothing of the control TCPs reaches the other end.
     pub is_cut: bool,
@@ -112,11 +122,16 @@ pub struct World {
     path: BTreeMap<(Time, u64), Arrival>,
     packets: u64,
     headers: usize,
+    chance: Chance,
 }
 
 impl World {
     pub fn new(config: &Config, tcp: &TcpConfig) -> World {
-        let chances = Chances::new(1);
+        World::with_seed(config, tcp, 1)
+    }
+
+    pub fn with_seed(config: &Config, tcp: &TcpConfig, seed: u64) -> World {
+        let chances = Chances::new(seed);
         World {
             now: Time::ZERO,
             sender: Sender::new(config, tcp, &mut chances.chance("sender"), Time::ZERO).unwrap(),
@@ -133,6 +148,8 @@ impl World {
             path: BTreeMap::new(),
             packets: 0,
             headers: 0,
+            weather: Weather::default(),
+            chance: chances.chance("weather"),
         }
     }
 
@@ -197,7 +214,9 @@ impl World {
         while let Some(reply) = self.receiver.poll_transmit(self.now, &mut transmit) {
             self.replies.push(reply.bytes);
             let Transmit { segment, ecn, .. } = transmit;
-            self.put(self.now + DELAY, Arrival::Back { control: reply.control, segment, ecn });
+            if !self.chance.happens(self.weather.acks) {
+                self.put(self.now + DELAY, Arrival::Back { control: reply.control, segment, ecn });
+            }
         }
     }
 
@@ -214,7 +233,8 @@ impl World {
             Output::Data(item) => {
                 self.left.push((self.now, Left::Data(item)));
                 let is_lost =
-                    self.loses_data_every.is_some_and(|every| (item.id as usize).is_multiple_of(every));
+                    self.loses_data_every.is_some_and(|every| (item.id as usize).is_multiple_of(every))
+                        || self.chance.happens(self.weather.data);
                 match self.cross(item.bytes) {
                     Some(arrival) if !is_lost => self.put(arrival, Arrival::Data),
                     Some(_) => {}
@@ -231,13 +251,13 @@ impl World {
         self.left.push((self.now, left));
         let is_header = matches!(left, Left::Header { .. });
         self.headers += usize::from(is_header);
-        let is_lost = is_header && (self.loses)(self.headers - 1, &left);
+        let is_lost =
+            (is_header && (self.loses)(self.headers - 1, &left)) || self.chance.happens(self.weather.headers);
+        let is_marked = transmit.ecn == Ecn::Ect0 && self.chance.happens(self.weather.marks);
+        let ecn = if is_marked { Ecn::Ce } else { transmit.ecn };
         let arrival = self.cross(bytes);
         if let Some(arrival) = arrival.filter(|_| !is_lost && !self.is_cut) {
-            self.put(
-                arrival,
-                Arrival::Forward { control, segment: transmit.segment, ecn: transmit.ecn, bytes, repeats },
-            );
+            self.put(arrival, Arrival::Forward { control, segment: transmit.segment, ecn, bytes, repeats });
         }
     }
 

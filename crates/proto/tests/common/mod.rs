@@ -55,6 +55,8 @@ pub struct Pair {
     pub now: Time,
     pub ends: [Connection; 2],
     pub weather: Weather,
+    /// The share of ECN-capable packets that the path marks.
+    pub marks: f64,
     configs: [TcpConfig; 2],
     /// Tail loss probes so far.
     probes: [u64; 2],
@@ -62,6 +64,8 @@ pub struct Pair {
     pub events: [Vec<Event>; 2],
     /// Decides over packets before the weather does: `true` loses this one.
     pub lose: Lose,
+    /// An end that may not send now, as one that waits for room in a circuit.
+    pub waits: Option<usize>,
     /// Does the application take what arrives?
     pub reads: [bool; 2],
     /// Does the application close as soon as it is connected?
@@ -82,11 +86,13 @@ impl Pair {
                 Connection::listen(server, Seq(iss[1]), seed).unwrap(),
             ],
             weather,
+            marks: 0.0,
             configs: [client.clone(), server.clone()],
             probes: [0, 0],
             log: Vec::new(),
             events: [Vec::new(), Vec::new()],
             lose: Box::new(|_, _| false),
+            waits: None,
             reads: [true, true],
             closes: [false, false],
             streams: [Vec::new(), Vec::new()],
@@ -110,12 +116,20 @@ impl Pair {
     /// The next arrival or timer; `false` if there is none before `until`.
     pub fn step(&mut self, until: Time) -> bool {
         let arrival = self.path.keys().next().map_or(Time::NEVER, |key| key.0);
-        let timer = self.ends[0].poll_timeout().min(self.ends[1].poll_timeout());
+        // What is due at an end that waits, it does when it may send.
+        let due = |end: usize| match self.ends[end].poll_timeout() {
+            at if self.waits == Some(end) && at <= self.now => Time::NEVER,
+            at => at,
+        };
+        let timer = due(0).min(due(1));
         let next = arrival.min(timer);
         if next > until || next.is_never() {
             return false;
         }
         self.now = self.now.max(next);
+        if let Some(end) = self.waits.filter(|end| self.ends[*end].poll_timeout() <= self.now) {
+            self.ends[end].handle_timeout(self.now);
+        }
         if arrival <= timer {
             let (_, (to, Transmit { segment, ecn, offset, .. })) = self.path.pop_first().unwrap();
             self.arrive(to, &segment, ecn, |index| written(1 - to, offset + index));
@@ -159,7 +173,9 @@ impl Pair {
                     self.ends[by].shutdown();
                 }
             }
-            while let Some(transmit) = self.ends[by].poll_transmit(self.now) {
+            while self.waits != Some(by)
+                && let Some(transmit) = self.ends[by].poll_transmit(self.now)
+            {
                 self.put(by, transmit);
             }
         }
@@ -169,6 +185,8 @@ impl Pair {
         self.check(by, &transmit);
         let was_lost = (self.lose)(by, &transmit) || self.rng.happens(self.weather.loss);
         self.log.push(Sent { at: self.now, by, transmit, was_lost });
+        let is_marked = self.marks > 0.0 && transmit.ecn == Ecn::Ect0 && self.rng.happens(self.marks);
+        let transmit = Transmit { ecn: if is_marked { Ecn::Ce } else { transmit.ecn }, ..transmit };
         let copies = if was_lost { 0 } else { 1 + u32::from(self.rng.happens(self.weather.duplication)) };
         for _ in 0..copies {
             let jitter = Dur((self.weather.jitter.0 as f64 * self.rng.f64()) as u64);

@@ -1,7 +1,7 @@
 //! The segments that leave.
 
 use super::{Connection, Reason, State, Transmit};
-use crate::tcp::sender::Outgoing;
+use crate::tcp::sender::{Outgoing, Sender};
 use airtcp_wire::{Ecn, Flags, Header, Segment, Time};
 
 impl Connection {
@@ -14,10 +14,23 @@ impl Connection {
     /// [`poll_transmit`](Connection::poll_transmit) into the driver's memory, which saves copying the segment. Returns
     /// whether there was a segment. After an acknowledgment without data there is none.
     pub fn poll_transmit_into(&mut self, now: Time, out: &mut Transmit) -> bool {
-        match self.poll_expected(now, out) {
+        let is_sent = match self.poll_expected(now, out) {
             Some(is_sent) => is_sent,
             None => self.poll_anything(now, out),
-        }
+        };
+        debug_assert!(is_sent || !self.is_stuck(), "{:?}", self.sender_view());
+        is_sent
+    }
+
+    /// Returns whether something waits to be sent, or is outstanding.
+    pub fn has_work(&self) -> bool {
+        let sends = !matches!(self.state, State::Closed | State::Listen | State::TimeWait);
+        sends && self.sender.get().is_some_and(Sender::has_work)
+    }
+
+    /// Returns whether there is work and no timer, so that nothing will ever leave again. Asked when nothing may leave now.
+    pub fn is_stuck(&self) -> bool {
+        self.has_work() && self.poll_timeout().is_never()
     }
 
     #[inline(never)]

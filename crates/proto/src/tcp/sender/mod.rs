@@ -313,6 +313,11 @@ impl Sender {
         self.data_end() - self.core.nxt()
     }
 
+    /// Returns whether something is to be sent, or outstanding.
+    pub fn has_work(&self) -> bool {
+        self.unsent() > 0 || !self.core.board.is_empty()
+    }
+
     /// Returns whether nothing is outstanding, nor was resent, so that an ACK of `ack` can report only the peer's window.
     #[inline]
     pub fn is_idle_at(&self, ack: u64) -> bool {
