@@ -78,6 +78,12 @@ pub trait Middlebox: Send {
         false
     }
 
+    /// Does it hold something that it must send by itself: a packet kept back, data taken over, a copy that it means to resend? Then a
+    /// timer must run, or nobody would ever send it.
+    fn holds(&self) -> bool {
+        false
+    }
+
     /// A queue behind the node has dropped a packet that left the node. Not called for losses on a link, which nobody sees.
     fn handle_drop(&mut self, _now: Time, _packet: &SeenPacket) {}
 

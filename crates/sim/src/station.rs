@@ -66,6 +66,7 @@ impl Station {
     }
 
     pub fn schedule(&self, stage: &mut Stage) {
+        debug_assert!(!self.machine.holds() || !self.machine.poll_timeout().is_never(), "it is stuck");
         stage.schedule.set(Timer::Station(usize::from(self.number)), self.machine.poll_timeout());
     }
 }

@@ -95,6 +95,10 @@ impl Middlebox for DelayJitter {
         false
     }
 
+    fn holds(&self) -> bool {
+        !self.held.is_empty()
+    }
+
     fn handle_timeout(&mut self, now: Time, out: &mut Vec<SeenPacket>) {
         while let Some(entry) = self.held.first_entry()
             && entry.key().0 <= now

@@ -37,6 +37,11 @@ impl<T> Flows<T> {
         self.entries.len()
     }
 
+    /// The states, in no particular order.
+    pub fn states(&self) -> impl Iterator<Item = &T> {
+        self.entries.iter().map(|(_, entry)| &entry.state)
+    }
+
     pub fn is_full(&self) -> bool {
         self.entries.len() >= self.limit
     }

@@ -119,6 +119,7 @@ fn run(machine: &BaseStation, tcp: &TcpConfig, ops: &[Op]) -> Vec<(Time, SeenPac
             Op::Expire => {}
         }
         assert!(!station.acts_at_once() || station.poll_timeout().is_never(), "it waits for a time");
+        assert!(!station.holds() || !station.poll_timeout().is_never(), "it is stuck");
         left.extend(out.into_iter().map(|packet| (now, packet)));
         for (_, packet) in &left {
             assert!(seen.contains(&packet.flow), "a packet of a flow that nobody knows: {packet:?}");

@@ -2,6 +2,7 @@
 
 use crate::base_station::world::{Wireless, World};
 use airtcp_proto::base_station::all;
+use airtcp_proto::cc::controllers;
 use airtcp_proto::tcp::profile::PROFILES;
 use airtcp_proto::tcp::{Event, TcpConfig};
 use airtcp_wire::{Bytes, Dur, Time};
@@ -54,6 +55,40 @@ fn config(life: &Life) -> TcpConfig {
         max_retries: 1000,
         time_wait: Dur::from_secs(1),
         ..(PROFILES[life.profile].config)()
+    }
+}
+
+/// With pauses, marks, and every controller: whatever has stopped goes on when somebody writes.
+#[test]
+fn every_byte_arrives_in_fits_and_starts_through_every_machine() {
+    let names: Vec<_> = controllers().iter().map(|spec| spec.name).collect();
+    let fits = prop::collection::vec((0..2usize, 1..20_000u64, 0..2_000u64), 1..30);
+    let lives = (life(), prop::sample::select(names), 0.0..0.5, fits);
+    for machine in all() {
+        let settings = ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() };
+        let rng = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
+        let outcome =
+            TestRunner::new_with_rng(settings, rng).run(&lives, |(life, controller, marks, fits)| {
+                let config = TcpConfig { congestion_control: controller.to_owned(), ..config(&life) };
+                let mut world = World::new(&machine, &config, life.wireless, life.seed);
+                (world.marks, world.closes) = (marks, false);
+                world.connect([&config, &config], life.iss, [0, 0]);
+                let mut written = [0, 0];
+                for (end, bytes, pause_ms) in fits {
+                    world.write(0, end, bytes);
+                    written[end] += bytes;
+                    let next = world.now + Dur::from_millis(pause_ms);
+                    world.run(next);
+                    world.now = next;
+                }
+                world.run(Time::ZERO + Dur::from_secs(40_000));
+                let [fixed, mobile] = &world.flows[0].ends;
+                prop_assert_eq!([mobile.received(), fixed.received()], written);
+                Ok(())
+            });
+        if let Err(failure) = outcome {
+            panic!("{}: {failure}", machine.spec().name);
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use airtcp_proto::base_station::{BaseStation, MachineBuild};
 use airtcp_proto::middlebox::{Direction, FlowId, Middlebox, Origin, SeenPacket};
 use airtcp_proto::tcp::{Connection, Event, TcpConfig};
 use airtcp_proto::{Chance, Chances};
-use airtcp_wire::{Dur, Seq, Time};
+use airtcp_wire::{Dur, Ecn, Seq, Time};
 use std::collections::BTreeMap;
 
 /// The wireless link; the wire takes 5 ms and loses nothing.
@@ -34,6 +34,10 @@ pub struct World {
     pub now: Time,
     machine: Box<dyn Middlebox>,
     wireless: Wireless,
+    /// The share of ECN-capable packets that the wireless link marks.
+    pub marks: f64,
+    /// Do the ends close as soon as they are connected?
+    pub closes: bool,
     pub flows: Vec<Ends>,
     path: BTreeMap<(Time, u64), (Place, SeenPacket)>,
     next_id: u64,
@@ -47,6 +51,8 @@ impl World {
             now: Time::ZERO,
             machine: machine.build(MachineBuild { tcp, hosts: tcp, chance: chances.chance("machine") }),
             wireless,
+            marks: 0.0,
+            closes: true,
             flows: Vec::new(),
             path: BTreeMap::new(),
             next_id: 0,
@@ -67,6 +73,12 @@ impl World {
         self.flows.push(Ends { ends, events: [Vec::new(), Vec::new()] });
     }
 
+    /// An end of a connection writes.
+    pub fn write(&mut self, flow: usize, end: usize, bytes: u64) {
+        self.flows[flow].ends[end].write(bytes);
+        self.flush(flow);
+    }
+
     /// Runs until nothing is left to do or `until` has come.
     pub fn run(&mut self, until: Time) {
         (0..self.flows.len()).for_each(|flow| self.flush(flow));
@@ -75,6 +87,8 @@ impl World {
             let timers = self.flows.iter().flat_map(|flow| flow.ends.iter().map(Connection::poll_timeout));
             let timer = timers.min().unwrap_or(Time::NEVER).min(self.machine.poll_timeout());
             let next = arrival.min(timer);
+            let holds = self.machine.holds();
+            assert!(!holds || !self.machine.poll_timeout().is_never(), "the machine is stuck");
             if next > until || next.is_never() {
                 return;
             }
@@ -137,7 +151,7 @@ impl World {
             end.read(readable);
             while let Some(event) = end.poll_event() {
                 events[by].push(event);
-                if event == Event::Connected {
+                if event == Event::Connected && self.closes {
                     end.shutdown();
                 }
             }
@@ -163,7 +177,10 @@ impl World {
         self.schedule(Dur::from_millis(5), to, packet);
     }
 
-    fn cross_wireless(&mut self, to: Place, packet: SeenPacket) {
+    fn cross_wireless(&mut self, to: Place, mut packet: SeenPacket) {
+        if self.marks > 0.0 && packet.ecn == Ecn::Ect0 && self.rng.happens(self.marks) {
+            packet.ecn = Ecn::Ce;
+        }
         let jitter = Dur((self.wireless.jitter.0 as f64 * self.rng.f64()) as u64);
         if !self.rng.happens(self.wireless.loss) {
             self.schedule(self.wireless.delay + jitter, to, packet);

@@ -75,6 +75,10 @@ impl Middlebox for Snoop {
         true
     }
 
+    fn holds(&self) -> bool {
+        self.flows.states().any(|flow| !flow.deadline(&self.config).is_never())
+    }
+
     fn handle_packet(&mut self, now: Time, packet: &SeenPacket, out: &mut Vec<SeenPacket>) -> bool {
         // Data towards the mobile host makes a flow known, at whatever point of the flow's life.
         let begins = packet.direction == Direction::Forward && packet.segment.len > 0;

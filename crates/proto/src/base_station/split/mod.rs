@@ -81,6 +81,10 @@ struct Split {
 }
 
 impl Middlebox for Split {
+    fn holds(&self) -> bool {
+        self.flows.states().any(Relay::holds)
+    }
+
     fn handle_packet(&mut self, now: Time, packet: &SeenPacket, out: &mut Vec<SeenPacket>) -> bool {
         let flags = packet.segment.flags;
         let opens = flags.contains(Flags::SYN) && !flags.contains(Flags::ACK);

@@ -56,6 +56,11 @@ impl Relay {
         self.sides.iter().map(|side| side.connection.poll_timeout()).min().unwrap_or(Time::NEVER)
     }
 
+    /// Has it data that a host has not acknowledged?
+    pub fn holds(&self) -> bool {
+        self.sides.iter().any(|side| side.connection.has_work())
+    }
+
     /// Are both connections closed?
     pub fn is_over(&self) -> bool {
         self.sides.iter().all(|side| side.connection.state() == State::Closed)
