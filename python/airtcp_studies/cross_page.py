@@ -10,7 +10,8 @@ from matplotlib.figure import Figure
 from airtcp.facts.numbers import NONE, interval, milliseconds, percent
 from airtcp.facts.stats import Estimate
 from airtcp.facts.units import rate_scale
-from airtcp.showing.figures.style import figure
+from airtcp.showing.figures.layout import row_names
+from airtcp.showing.figures.style import WIDTH_IN, figure
 from airtcp_studies.cross import COMPETITORS, Cell, Cross, CrossLink
 from airtcp_studies.frame.docs import table
 from airtcp_studies.frame.document import Value
@@ -69,7 +70,8 @@ class CrossPlot:
         links = self.document["links"]
         schemes = [cell["scheme"] for cell in links[0]["schemes"]]
         shares = np.array([[_share(cell) for cell in link["schemes"]] for link in links]).T
-        drawn = figure(1.2 + 0.2 * len(schemes))
+        names, names_in = row_names(schemes, WIDTH_IN, None)
+        drawn = figure(1.2 + max(0.2 * len(schemes), names_in))
         axes = drawn.subplots()
         axes.imshow(shares, cmap="cividis", vmin=0, vmax=100, aspect="auto")
         for (row, column), share in np.ndenumerate(shares):
@@ -77,7 +79,7 @@ class CrossPlot:
                 colour = "white" if share < 50 else "black"
                 axes.text(column, row, f"{share:.0f}", ha="center", va="center", color=colour, fontsize=6.5)
         axes.set_xticks(range(len(links)), [link["name"] for link in links], rotation=35, ha="right")
-        axes.set_yticks(range(len(schemes)), schemes)
+        axes.set_yticks(range(len(schemes)), names.texts)
         axes.tick_params(length=0)
         axes.grid(visible=False)
         axes.spines[:].set_visible(False)

@@ -14,9 +14,15 @@ from airtcp.advise.ranges import Kind, kind, percent_lost, plane
 from airtcp.advise.table import reached_by
 from airtcp.facts.numbers import milliseconds
 from airtcp.facts.stats import Estimate
-from airtcp.showing.figures.style import COLOURS, GREY, figure, save, style
+from airtcp.showing.figures.labels import broken
+from airtcp.showing.figures.layout import row_names
+from airtcp.showing.figures.style import COLOURS, GREY, WIDTH_IN, figure, save, style
 
 MOST_ROWS = 24
+CELLS_SHARE = 0.85
+"""Of the width. The axis has the rest."""
+SHORT = 12
+"""A longer name of the current scheme would not fit into a cell."""
 SHADES: dict[Kind, str] = {"same": "#9CC3DD", "now": "#D9D9D9", "open": "#EDEDED", "other": "#F0DDB8"}
 
 
@@ -34,7 +40,8 @@ def draw_all(advice: Advice, directory: Path) -> list[Path]:
 def ranking(advice: Advice) -> Figure:
     """Draws what each candidate reaches, beside its round trips."""
     rows = advice.rows[:MOST_ROWS]
-    drawn = figure(0.8 + 0.19 * len(rows))
+    names, names_in = row_names([row.name for row in rows], WIDTH_IN, None)
+    drawn = figure(0.8 + max(0.19 * len(rows), names_in))
     reached, delays, kept = cast(
         Sequence[Axes], drawn.subplots(1, 3, sharey=True, width_ratios=(3, 1.5, 1.5))
     )
@@ -52,7 +59,7 @@ def ranking(advice: Advice) -> Figure:
                 share.mean, place, xerr=share.half_width, marker="o", ms=4, color=colour, capsize=2, lw=0.8
             )
     kept.axvline(100, color=GREY, lw=0.8, ls=(0, (4, 2)))
-    reached.set_yticks(range(len(rows)), [row.name for row in rows])
+    reached.set_yticks(range(len(rows)), names.texts)
     reached.invert_yaxis()
     for axes, text in zip(
         (reached, delays, kept), (label, "RTT p95 [ms]", "share CUBIC retains [%]"), strict=True
@@ -80,7 +87,7 @@ def around(advice: Advice) -> Figure:
     axes = drawn.subplots()
     for y, factor in enumerate(factors):
         for x, loss in enumerate(losses):
-            _draw_cell(axes, advice, by_place[factor, loss], x, y)
+            _draw_cell(axes, advice, by_place[factor, loss], x, y, CELLS_SHARE * WIDTH_IN / len(losses))
     rtt_ms = 1000 * advice.base_rtt_s
     axes.set_xticks(range(len(losses)), [percent_lost(loss) for loss in losses])
     axes.set_yticks(range(len(factors)), [f"{milliseconds(factor * rtt_ms)} ms" for factor in factors])
@@ -92,7 +99,7 @@ def around(advice: Advice) -> Figure:
     return drawn
 
 
-def _draw_cell(axes: Axes, advice: Advice, cell: Cell, x: int, y: int) -> None:
+def _draw_cell(axes: Axes, advice: Advice, cell: Cell, x: int, y: int, room_in: float) -> None:
     own = cell == advice.around[0]
     axes.bar(
         x,
@@ -105,11 +112,13 @@ def _draw_cell(axes: Axes, advice: Advice, cell: Cell, x: int, y: int) -> None:
     )
     tied = f"\n≈ {len(cell.tied)} more" if cell.tied else ""
     ahead = "" if cell.now_behind is None else f"\n{_ahead(advice, cell.now_behind)}"
-    axes.text(x, y, f"{cell.best}{tied}{ahead}", ha="center", va="center", fontsize=6.5)
+    best = broken(cell.best, room_in, most_lines=2)
+    axes.text(x, y, f"{best}{tied}{ahead}", ha="center", va="center", fontsize=6.5)
 
 
 def _ahead(advice: Advice, now_behind: Estimate) -> str:
-    return f"{advice.now} {100 * now_behind.mean:.0f} % behind"
+    now = advice.now if len(advice.now) <= SHORT else "now"
+    return f"{now} {100 * now_behind.mean:.0f} % behind"
 
 
 def _colour(advice: Advice, row: Row) -> str:

@@ -10,11 +10,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import StrMethodFormatter
 
+from airtcp.showing.figures.canvas import legend_beside
 from airtcp.showing.figures.style import (
     GREY,
     MARK_OF,
     figure,
-    legend_beside,
     line_style,
     small_multiples,
 )

@@ -112,7 +112,9 @@ def _drawn(context: str, data: Callable[[], Data]) -> Callable[..., Figure]:
 
 def draw(figures: Figures, name: str | None = None, **options: Any) -> Figure:
     """Draws the named figure, or the main one. Raises ValueError, which lists the available figures."""
-    chosen = name or next(iter(figures), "")
+    if not figures:
+        raise ValueError("nothing to draw: no run has finished, or none that would show in a figure")
+    chosen = name or next(iter(figures))
     if chosen not in figures:
         raise ValueError(f"there is no figure `{chosen}`; there are: {', '.join(figures)}")
     with style():

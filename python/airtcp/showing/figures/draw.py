@@ -2,15 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Drawing
 
+from airtcp.showing.figures.labels import LINE_IN, broken, lines_of, literal, width_in
+from airtcp.showing.figures.layout import (
+    BESIDE_NAMES_IN,
+    BOTTOM_IN,
+    HANDLE_IN,
+    LEFT_IN,
+    RIGHT_IN,
+    TOP_IN,
+    Margins,
+    Size,
+    legend_labels,
+    put_title,
+    row_names,
+    size_of,
+)
 from airtcp.showing.figures.marks import draw_mark, legend_of
-from airtcp.showing.figures.style import GREY, WIDTH_IN, blank, plain_ticks
+from airtcp.showing.figures.style import WIDTH_IN, blank, plain_ticks
 from airtcp.showing.palette import Look, looks
 from airtcp.showing.report.figure import Figure, Mark
 
@@ -18,9 +33,16 @@ PX_PER_IN = 128
 """Pixels of a figure's height per inch: print is denser than a screen."""
 COLUMNS_FROM = 4
 """Number of panels from which they are in two columns."""
-LETTER_IN = 0.062
-"""Mean width of a letter at the figures' font size."""
-TOP_IN, BOTTOM_IN, GAP_IN = 0.32, 0.42, 0.24
+LEAST_IN = 120 / PX_PER_IN
+GAP_IN, BETWEEN_IN = 0.24, 0.26
+"""Between panels, with one line of title: vertically and horizontally."""
+
+
+ONLY_OVER_TIME = "`time` applies only to figures over time"
+
+
+def no_scheme(name: str, there: Iterable[str]) -> str:
+    return f"no scheme `{name}` in this figure; there are: {', '.join(sorted(there))}"
 
 
 def drawing(
@@ -29,7 +51,7 @@ def drawing(
     *,
     schemes: Sequence[str] | None = None,
     time: tuple[float, float] | None = None,
-    size: tuple[float, float] | None = None,
+    size: Size | None = None,
     axes: Axes | None = None,
 ) -> Drawing:
     """Draws the figure, on a new canvas or in `axes`. `context` says what it shows.
@@ -56,7 +78,7 @@ def _picked(shown: Figure, schemes: Sequence[str] | None) -> Figure:
         return replace(shown, marks=marks)
     there = {mark.scheme for mark in marks if mark.scheme}
     if missing := [scheme for scheme in schemes if scheme not in there]:
-        raise ValueError(f"no scheme `{missing[0]}` in this figure; there are: {', '.join(sorted(there))}")
+        raise ValueError(no_scheme(missing[0], there))
     return replace(
         shown,
         marks=[mark for mark in marks if mark.scheme is None or mark.scheme in schemes],
@@ -69,23 +91,33 @@ def _single(
     own: Mapping[str, Look],
     context: str,
     time: tuple[float, float] | None,
-    size: tuple[float, float] | None,
+    given: Size | None,
 ) -> Drawing:
-    width, height = size or (WIDTH_IN, TOP_IN + BOTTOM_IN + max(shown.height, 120) / PX_PER_IN)
-    drawn = blank(width, height)
+    width = given[0] if given else WIDTH_IN
+    room_in = given[1] - TOP_IN - BOTTOM_IN if given else None
+    handles, texts = legend_of(shown, own)
+    labels, legend_in = legend_labels(texts, width, room_in)
+    rows = _categories(shown.marks, "y") if shown.y.categories else []
+    names, rows_in = row_names(rows, width, room_in)
+    inner_in = max(shown.height / PX_PER_IN, LEAST_IN, rows_in, legend_in)
+    size = size_of(given, TOP_IN + BOTTOM_IN + inner_in)
+    margins = Margins(
+        BESIDE_NAMES_IN + names.width_in if rows else LEFT_IN,
+        HANDLE_IN + labels.width_in if texts else RIGHT_IN,
+        BOTTOM_IN,
+        TOP_IN,
+    )
+    drawn = blank(*size)
     axes = drawn.add_subplot()
     _fill(axes, shown, shown.marks, own, time)
+    if rows:
+        axes.set_yticks(range(len(rows)), names.texts, fontsize=names.font_pt)
     _label(axes, shown)
-    names = _categories(shown.marks, "y") if shown.y.categories else []
-    handles, labels = legend_of(shown, own)
-    left = 0.16 + LETTER_IN * max(map(len, names)) if names else 0.62
-    right = 0.5 + LETTER_IN * max(map(len, labels)) if labels else 0.12
-    if labels:
-        axes.legend(handles, labels, loc="upper left", bbox_to_anchor=(1, 1), borderaxespad=0.2)
-    drawn.subplots_adjust(
-        left=left / width, right=1 - right / width, bottom=BOTTOM_IN / height, top=1 - TOP_IN / height
-    )
-    _title(drawn, axes, shown, context)
+    if texts:
+        place: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1, 1), "borderaxespad": 0.2}
+        axes.legend(handles, labels.texts, fontsize=labels.font_pt, **place)
+    drawn.subplots_adjust(**margins.inside(size))
+    put_title(drawn, axes.get_position().x0 * size[0], shown.title, context)
     return drawn
 
 
@@ -94,37 +126,45 @@ def _with_panels(
     own: Mapping[str, Look],
     context: str,
     time: tuple[float, float] | None,
-    size: tuple[float, float] | None,
+    given: Size | None,
 ) -> Drawing:
     columns = 1 if len(shown.panels) < COLUMNS_FROM else 2
     rows = -(-len(shown.panels) // columns)
-    panel_in = shown.height / PX_PER_IN
-    width, height = size or (WIDTH_IN, TOP_IN + BOTTOM_IN + rows * panel_in + (rows - 1) * GAP_IN)
-    drawn = blank(width, height)
+    width = given[0] if given else WIDTH_IN
+    # Where the height is given, the axes and not the titles have the room.
+    most_lines = 1 if given else 99
+    room_in = (width - LEFT_IN - RIGHT_IN) / columns - BETWEEN_IN
+    titles = [broken(name, room_in, most_lines=most_lines, bold=True) for name in shown.panels]
+    title_in = LINE_IN * max(map(lines_of, titles), default=1)
+    gap_in = GAP_IN - LINE_IN + title_in
+    size = size_of(
+        given, TOP_IN + BOTTOM_IN + title_in + rows * shown.height / PX_PER_IN + (rows - 1) * gap_in
+    )
+    drawn = blank(*size)
     grid = drawn.subplots(rows, columns, sharex=True, sharey=not shown.own_y, squeeze=False)
     panels: list[Axes] = list(grid.flat)
-    for panel, name in zip(panels, shown.panels, strict=False):
+    for panel, name, title in zip(panels, shown.panels, titles, strict=False):
         _fill(panel, shown, [mark for mark in shown.marks if mark.panel in (name, None)], own, time)
         # Matplotlib would lay out a real title again at each drawing.
-        panel.text(0, 1.02, name, transform=panel.transAxes, fontweight="bold", va="bottom")
+        panel.text(0, 1.02, literal(title), transform=panel.transAxes, fontweight="bold", va="bottom")
     for spare in panels[len(shown.panels) :]:
         spare.set_visible(False)
         # The panel above a gap has the labels of the x axis.
         panels[panels.index(spare) - columns].tick_params(labelbottom=True)
+    inside = Margins(LEFT_IN, RIGHT_IN, BOTTOM_IN, TOP_IN + title_in).inside(size)
+    all_in = (inside["top"] - inside["bottom"]) * size[1]
+    # At least half of it is for the panels.
+    gap_in = min(gap_in, all_in / (2 * rows))
+    panel_in = (all_in - (rows - 1) * gap_in) / rows
+    drawn.subplots_adjust(**inside, hspace=gap_in / panel_in, wspace=0.09)
     handles, labels = legend_of(shown, own)
-    drawn.subplots_adjust(
-        left=0.62 / width,
-        right=1 - 0.12 / width,
-        bottom=BOTTOM_IN / height,
-        top=1 - (TOP_IN + 0.16) / height,
-        hspace=GAP_IN / panel_in,
-        wspace=0.09,
-    )
+    legend_in = 0.0
     if len(labels) > 1:
         drawn.legend(handles, labels, loc="upper right", ncols=len(labels), borderaxespad=0.1)
-    drawn.text(0.5, 0.06 / height, shown.x.label, ha="center", va="bottom")
-    drawn.text(0.08 / width, 0.5, shown.y.label, ha="left", va="center", rotation=90)
-    _title(drawn, panels[0], shown, context)
+        legend_in = sum(HANDLE_IN + width_in(label) for label in labels)
+    drawn.text(0.5, 0.06 / size[1], shown.x.label, ha="center", va="bottom")
+    drawn.text(0.08 / size[0], 0.5, shown.y.label, ha="left", va="center", rotation=90)
+    put_title(drawn, inside["left"] * size[0], shown.title, context, legend_in)
     return drawn
 
 
@@ -166,7 +206,7 @@ def _categories(marks: Sequence[Mark], side: str) -> list[str]:
 def _limits(axes: Axes, shown: Figure, marks: Sequence[Mark], time: tuple[float, float] | None) -> None:
     if time is not None:
         if not shown.x.time:
-            raise ValueError("`time` applies only to figures over time")
+            raise ValueError(ONLY_OVER_TIME)
         axes.set_xlim(*time)
         if not shown.y.log:
             low, high = _heights(marks, time)
@@ -196,14 +236,3 @@ def _heights(marks: Sequence[Mark], time: tuple[float, float]) -> tuple[float, f
 
 def _label(axes: Axes, shown: Figure) -> None:
     axes.set(xlabel=shown.x.label, ylabel=shown.y.label)
-
-
-def _title(drawn: Drawing, axes: Axes, shown: Figure, context: str) -> None:
-    """Puts the title at the left edge of the axes, the context at the right edge of the figure."""
-    width, height = drawn.get_size_inches()
-    y = 1 - 0.07 / height
-    left = axes.get_position().x0
-    drawn.text(left, y, shown.title, ha="left", va="top", fontweight="bold")
-    if context:
-        at = left + LETTER_IN * 1.25 * (len(shown.title) + 2) / width
-        drawn.text(at, y, context, ha="left", va="top", color=GREY)

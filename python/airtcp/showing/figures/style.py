@@ -109,9 +109,10 @@ class Drawing(Figure):
         return data.getvalue(), {"width": width, "height": height}
 
 
-def figure(height_in: float) -> Figure:
-    """Returns a figure that Matplotlib lays out, at the cost of drawing it twice."""
-    return Drawing(figsize=(WIDTH_IN, height_in), layout="constrained")
+def figure(size: float | tuple[float, float]) -> Figure:
+    """Returns a figure of this height, or size, that Matplotlib lays out, at the cost of drawing it twice."""
+    whole = size if isinstance(size, tuple) else (WIDTH_IN, size)
+    return Drawing(figsize=whole, layout="constrained")
 
 
 def blank(width_in: float, height_in: float) -> Figure:
@@ -123,13 +124,6 @@ def mixed(colour: str, share: float) -> str:
     """Mixes `share` of the colour with white."""
     parts = (round(int(colour[place : place + 2], 16) * share + 255 * (1 - share)) for place in (1, 3, 5))
     return "#" + "".join(f"{part:02X}" for part in parts)
-
-
-def legend_beside(axes: Axes, order: Sequence[str]) -> None:
-    """Puts the legend to the right of the axes, with labels in this order."""
-    handles, labels = axes.get_legend_handles_labels()
-    by_label = dict(zip(labels, handles, strict=True))
-    axes.legend([by_label[label] for label in order], order, loc="upper left", bbox_to_anchor=(1, 1))
 
 
 def plain_ticks(axes: Axes) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -12,7 +12,10 @@ from matplotlib.ticker import NullLocator
 
 from airtcp.facts.stats import CONFIDENCE, Estimate
 from airtcp.facts.units import rate_scale
-from airtcp.showing.figures.style import GREY, figure, legend_beside, line_style, plain_ticks
+from airtcp.showing.figures.canvas import Canvas, legend_beside
+from airtcp.showing.figures.draw import ONLY_OVER_TIME, no_scheme
+from airtcp.showing.figures.layout import Size
+from airtcp.showing.figures.style import GREY, line_style, plain_ticks
 from airtcp.showing.figures.sweep_maps import best_maps, value_maps
 from airtcp.showing.figures.sweep_overview import overview, scatter
 from airtcp.showing.palette import looks
@@ -21,32 +24,52 @@ from airtcp.sweep.plan import Axis, Plan
 from airtcp.sweep.summary import GOODPUT, Summary
 
 
-def of_sweep(plan: Plan, summary: Summary) -> Mapping[str, Callable[[], Figure]]:
+def of_sweep(plan: Plan, summary: Summary) -> Mapping[str, Callable[..., Figure]]:
     """Returns the figures that suit the sweep, by name, the most informative first."""
     if len(plan.axes) == 1:
-        return {"curves": partial(curves, plan, summary)}
+        return {"curves": _drawn(plan, partial(curves, plan, summary))}
     maps = panels(plan)
     if maps:
-        found = {"best": partial(best_maps, plan, summary, maps)}
+        found = {"best": _drawn(plan, partial(best_maps, plan, summary, maps))}
         if len(maps) == 1:
-            found["schemes"] = partial(value_maps, plan, summary, maps[0])
+            found["schemes"] = _drawn(plan, partial(value_maps, plan, summary, maps[0]))
         return found
     if len(plan.axes) == 2 and all(axis.is_number for axis in plan.axes):
-        return {"best": partial(scatter, plan, summary)}
-    return {"overview": partial(overview, plan, summary)}
+        return {"best": _drawn(plan, partial(scatter, plan, summary))}
+    return {"overview": _drawn(plan, partial(overview, plan, summary))}
 
 
-def curves(plan: Plan, summary: Summary) -> Figure:
+def _drawn(plan: Plan, draw: Callable[[Canvas], Figure]) -> Callable[..., Figure]:
+    """Returns the function with the options of every figure."""
+
+    def drawn(
+        *,
+        schemes: Sequence[str] | None = None,
+        time: tuple[float, float] | None = None,
+        size: Size | None = None,
+        axes: Axes | None = None,
+    ) -> Figure:
+        if time is not None:
+            raise ValueError(ONLY_OVER_TIME)
+        if missing := [scheme for scheme in schemes or () if scheme not in plan.schemes]:
+            raise ValueError(no_scheme(missing[0], plan.schemes))
+        return draw(Canvas(size, axes, schemes))
+
+    return drawn
+
+
+def curves(plan: Plan, summary: Summary, canvas: Canvas) -> Figure:
     """Draws a line with its interval per scheme over the only key; dots if its values are names."""
     (axis,) = plan.axes
-    drawn = figure(3.2)
-    axes = drawn.subplots()
+    drawn, axes = canvas.single(3.2)
     places = _places(plan, axis)
     ordered = sorted(plan.points, key=lambda point: places[point.values[0].text])
     scale, unit = _unit(summary)
     last = {}
     own = looks(plan.schemes)
     for number, scheme in enumerate(plan.schemes):
+        if not canvas.shows(scheme):
+            continue
         known = [point for point in ordered if (point.number, scheme) in summary.estimates]
         x = [places[point.values[0].text] for point in known]
         found = [summary.estimates[point.number, scheme].scaled(1 / scale) for point in known]
@@ -64,7 +87,7 @@ def curves(plan: Plan, summary: Summary) -> Figure:
     _x_axis(axes, axis, places)
     seeds = f", mean of {len(plan.seeds)} runs, {CONFIDENCE:.0%} interval" if len(plan.seeds) > 1 else ""
     axes.set(xlabel=axis.label, ylabel=f"{summary.goal.name} [{unit}]{seeds}", ylim=(0, None))
-    legend_beside(axes, sorted(last, key=lambda name: -last[name]))
+    legend_beside(axes, sorted(last, key=lambda name: -last[name]), canvas)
     return drawn
 
 

@@ -11,7 +11,9 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch, Rectangle
 
 from airtcp.facts.units import rate_scale
-from airtcp.showing.figures.style import WIDTH_IN, figure
+from airtcp.showing.figures.canvas import Canvas
+from airtcp.showing.figures.labels import LINE_IN, broken, lines_of
+from airtcp.showing.figures.style import WIDTH_IN
 from airtcp.showing.palette import looks
 from airtcp.sweep.panels import Panel, shown, values_of
 from airtcp.sweep.plan import Plan
@@ -23,36 +25,41 @@ HATCH = "////"
 MAX_TEXTS = 14
 """Cells across up to which margins are readable."""
 CELL_IN = 0.26
+TITLES_SHARE = 0.75
+"""Of the width. Tick labels and the scale have the rest."""
 Rgb = tuple[float, float, float]
 
 
-def best_maps(plan: Plan, summary: Summary, maps: Sequence[Panel]) -> Figure:
+def best_maps(plan: Plan, summary: Summary, maps: Sequence[Panel], canvas: Canvas) -> Figure:
     """Colours each cell by its best scheme, darker with a larger lead; hatched if the lead is not clear."""
-    drawn, grid = _panels(plan, [panel.title for panel in maps])
-    colours = _colours(plan, summary)
+    drawn, grid = _panels(plan, [panel.title for panel in maps], canvas)
+    colours = _colours(plan, summary, canvas)
     for axes, panel in zip(grid, maps, strict=True):
         texts = len(panel.points[0]) * _columns(len(maps)) <= MAX_TEXTS
         for y, row in enumerate(panel.points):
             for x, number in enumerate(row):
-                if number in summary.judged:
-                    _cell(axes, x, y, summary.judged[number], colours, texts)
-    handles = [Patch(facecolor=colour, label=scheme) for scheme, colour in colours.items()]
-    unsure = Patch(facecolor="white", edgecolor="#555555", hatch=HATCH, lw=0.4, label="not clearly ahead")
-    handles.append(unsure)
-    drawn.legend(handles=handles, loc="outside right upper", title=f"best {summary.goal.name}")
+                judged = summary.judged.get(number)
+                if judged and judged.best in colours:
+                    _cell(axes, x, y, judged, colours, texts)
+    labels = canvas.labels(drawn, [*colours, "not clearly ahead"])
+    unsure = Patch(facecolor="white", edgecolor="#555555", hatch=HATCH, lw=0.4)
+    handles = [*(Patch(facecolor=colour) for colour in colours.values()), unsure]
+    title = f"best {summary.goal.name}"
+    drawn.legend(handles, labels.texts, fontsize=labels.font_pt, loc="outside right upper", title=title)
     said = f"darker: larger lead over the next, up to {FULL_MARGIN:.0%}"
     drawn.suptitle(said, fontsize=7, x=0.01, ha="left", color="#555555")
     return drawn
 
 
-def value_maps(plan: Plan, summary: Summary, panel: Panel) -> Figure:
+def value_maps(plan: Plan, summary: Summary, panel: Panel, canvas: Canvas) -> Figure:
     """Draws what each scheme reaches, all on one scale."""
     values = {key: found.mean for key, found in summary.estimates.items()}
     scale, unit = rate_scale(list(values.values())) if summary.goal == GOODPUT else (1.0, "s")
-    drawn, grid = _panels(plan, plan.schemes)
+    schemes = [scheme for scheme in plan.schemes if canvas.shows(scheme)]
+    drawn, grid = _panels(plan, schemes, canvas)
     highest = max(values.values(), default=0.0) / scale or 1.0
     image = None
-    for axes, scheme in zip(grid, plan.schemes, strict=True):
+    for axes, scheme in zip(grid, schemes, strict=True):
         rows = [[values.get((number, scheme), math.nan) / scale for number in row] for row in panel.points]
         image = axes.imshow(rows, origin="lower", aspect="auto", cmap="viridis", vmin=0, vmax=highest)
     if image is not None:
@@ -60,9 +67,9 @@ def value_maps(plan: Plan, summary: Summary, panel: Panel) -> Figure:
     return drawn
 
 
-def _colours(plan: Plan, summary: Summary) -> dict[str, str]:
-    """Returns the colours of the schemes that are best somewhere."""
-    leaders = {judged.best for judged in summary.judged.values()}
+def _colours(plan: Plan, summary: Summary, canvas: Canvas) -> dict[str, str]:
+    """Returns the colours of the shown schemes that are best somewhere."""
+    leaders = {judged.best for judged in summary.judged.values() if canvas.shows(judged.best)}
     return {scheme: look.colour for scheme, look in looks(plan.schemes).items() if scheme in leaders}
 
 
@@ -90,15 +97,18 @@ def _columns(count: int) -> int:
     return 1 if count == 1 else 2 if count <= 4 else 3
 
 
-def _panels(plan: Plan, titles: Sequence[str]) -> tuple[Figure, list[Axes]]:
+def _panels(plan: Plan, titles: Sequence[str], canvas: Canvas) -> tuple[Figure, list[Axes]]:
     """Returns axes with a cell for each pair of values, and the values' texts as ticks."""
     across, up = values_of(plan, 0), values_of(plan, 1)
     columns = _columns(len(titles))
     rows = -(-len(titles) // columns)
     panel_in = min(max(CELL_IN * len(up), 1.1), WIDTH_IN * 0.6)
-    drawn = figure(0.8 + rows * (panel_in + 0.25))
+    width = canvas.size[0] if canvas.size else WIDTH_IN
+    shown_titles = [broken(title, TITLES_SHARE * width / columns, bold=True) for title in titles]
+    title_in = 0.25 + LINE_IN * (max(map(lines_of, shown_titles), default=1) - 1)
+    drawn = canvas.whole(0.8 + rows * (panel_in + title_in))
     grid = list(drawn.subplots(rows, columns, sharex=True, sharey=True, squeeze=False).flat)
-    for axes, title in zip(grid, titles, strict=False):
+    for axes, title in zip(grid, shown_titles, strict=False):
         axes.set_title(title, loc="left", pad=3, fontweight="bold", fontsize=7)
         axes.grid(visible=False)
         axes.tick_params(length=0)

@@ -9,7 +9,8 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from airtcp.showing.figures.style import GREY, MARK_OF, figure, legend_beside, plain_ticks
+from airtcp.showing.figures.canvas import Canvas, legend_beside
+from airtcp.showing.figures.style import GREY, MARK_OF, plain_ticks
 from airtcp.showing.palette import looks
 from airtcp.sweep.panels import shown, values_of
 from airtcp.sweep.plan import Plan, Point
@@ -20,11 +21,12 @@ MAX_LINES = 1500
 TIE = "tie"
 
 
-def scatter(plan: Plan, summary: Summary) -> Figure:
+def scatter(plan: Plan, summary: Summary, canvas: Canvas) -> Figure:
     """Draws a dot per point in the style of its best scheme; hollow for a tie."""
-    drawn = figure(3.6)
-    axes = drawn.subplots()
+    drawn, axes = canvas.single(3.6)
     for scheme, own in looks(plan.schemes).items():
+        if not canvas.shows(scheme):
+            continue
         look: dict[str, Any] = {"edgecolors": own.colour, "marker": MARK_OF[own.mark], "s": 16, "lw": 0.6}
         led = [point for point in plan.points if _best(summary, point) == scheme]
         clear = [point for point in led if not summary.judged[point.number].tied]
@@ -37,26 +39,27 @@ def scatter(plan: Plan, summary: Summary) -> Figure:
         axes.set(**{f"{side}label": axis.label, f"{side}scale": "log" if axis.logarithmic else "linear"})
     plain_ticks(axes)
     axes.margins(0.03)
-    legend_beside(axes, axes.get_legend_handles_labels()[1])
+    legend_beside(axes, axes.get_legend_handles_labels()[1], canvas)
     return drawn
 
 
-def overview(plan: Plan, summary: Summary) -> Figure:
+def overview(plan: Plan, summary: Summary, canvas: Canvas) -> Figure:
     """Draws a line per point across all keys, in the colour of its best scheme; grey for a tie."""
-    drawn = figure(3.6)
-    axes = drawn.subplots()
+    drawn, axes = canvas.single(3.6)
     places = [_places(plan, axis) for axis in range(len(plan.axes))]
     points = [point for point in plan.points if point.number in summary.judged]
     step = -(-len(points) // MAX_LINES)
     seen = dict[str, int]()
     for point in points[::step]:
         judged = summary.judged[point.number]
+        if not canvas.shows(judged.best):
+            continue
         name = TIE if judged.tied else judged.best
         seen[name] = seen.get(name, 0) + 1
         y = [column[value.text] for column, value in zip(places, point.values, strict=True)]
         axes.plot(range(len(y)), y, label="" if seen[name] > 1 else name, **_look(plan, name))
     _scales(axes, plan)
-    legend_beside(axes, [name for name in (*plan.schemes, TIE) if name in seen])
+    legend_beside(axes, [name for name in (*plan.schemes, TIE) if name in seen], canvas)
     if step > 1:
         axes.set_title(f"every {step}th of {len(points)} points", loc="right", fontsize=7, color=GREY)
     return drawn

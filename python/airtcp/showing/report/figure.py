@@ -114,6 +114,8 @@ class Heat(Mark):
     texts: Sequence[Sequence[str]] = ()
     winners: Sequence[Sequence[str]] = ()
     unsure: Sequence[Sequence[bool]] = ()
+    ends: tuple[float, ...] = ()
+    """The values at both ends of the scale, so that several heats share one; without, the heat's own."""
 
 
 @dataclass(frozen=True)

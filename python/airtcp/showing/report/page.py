@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
+from airtcp.facts.files import REPORT
 from airtcp.showing.palette import DARK, DASHES, LIGHT, MARKS, places
 from airtcp.showing.report.blocks import Block
 from airtcp.showing.report.html import Writer, element, script_json, tag
@@ -58,7 +59,8 @@ class Page:
         )
 
     def write(self, path: Path) -> Path:
-        """Writes the page and returns its path. Raises OSError."""
+        """Writes the page and returns its path. Raises OSError, and ValueError if the name is no page's."""
+        REPORT.check(path)
         path.write_text(self.html(), encoding="utf-8", newline="\n")
         return path
 

@@ -188,13 +188,15 @@ def _scheme_map(found: SweepResult, scheme: str, panel: Panel) -> Figure:
     up.reverse()
     known = [[summary.estimates.get((number, scheme)) for number in row] for row in reversed(panel.points)]
     z = [[None if cell is None else cell.mean / scale for cell in row] for row in known]
+    # All schemes' maps have one scale.
+    highest = max(each.mean for each in summary.estimates.values()) / scale
     return Figure(
         scheme,
         "",
         f"{summary.goal.name} of {scheme} over {plan.axes[0].name} and {plan.axes[1].name}.",
         Axis(plan.axes[0].label, categories=True),
         Axis(plan.axes[1].label, categories=True),
-        [Heat(scheme, across, up, z=z, z_label=f"{summary.goal.name} [{unit}]")],
+        [Heat(scheme, across, up, z=z, z_label=f"{summary.goal.name} [{unit}]", ends=(0.0, highest or 1.0))],
         height=110 + CELL_PX * len(up),
     )
 

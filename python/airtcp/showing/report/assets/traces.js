@@ -157,7 +157,8 @@ function heatTraces(mark, _look, { figure }) {
   };
   if (!mark.winners) {
     const bar = { title: { text: plain(mark.z_label || ""), side: "right" }, thickness: 12, outlinewidth: 0 };
-    return [{ ...cells, z: mark.z, colorscale: "Cividis", colorbar: bar }];
+    const [zmin, zmax] = mark.ends ?? [];
+    return [{ ...cells, z: mark.z, zmin, zmax, zauto: !mark.ends, colorscale: "Cividis", colorbar: bar }];
   }
   const names = figure.schemes;
   // Each scheme has two steps: pale, where its lead is unsure, and full.
