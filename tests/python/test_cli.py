@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import time
+from pathlib import Path
 
 import jsonschema
 import polars as pl
@@ -73,6 +74,25 @@ def test_compare_draws_figures_where_it_is_told_to(cli: Cli) -> None:
     assert {path.name for path in (cli.directory / "d").iterdir()} == {"results.json", *FIGURES, *FRAMES}
     for name in FIGURES:
         assert (cli.directory / "d" / name).stat().st_size > 8_000, name
+
+
+def test_pdf_asks_for_figures_without_out_too(cli: Cli) -> None:
+    for command, folder, figure in (
+        (["compare", *SHORT], "lossy-wireless-link", "goodput.pdf"),
+        (["sweep", *SHORT, "--vary", "wireless.delay=1ms,2ms"], "lossy-wireless-link-sweep", "curves.pdf"),
+    ):
+        assert f"Figures and data: airtcp-out/{folder}/\n" in cli.ok(*command, "--pdf")
+        assert (cli.directory / "airtcp-out" / folder / figure).read_bytes().startswith(b"%PDF")
+
+
+def test_the_readmes_long_schemes_are_drawn(cli: Cli) -> None:
+    path = Path(__file__).parents[2] / "scenarios/lossy-ethernet.toml"
+    assert "Figures and data: d/" in cli.ok(
+        "compare", str(path), "--seeds", "2", "--duration", "2s", "--out", "d"
+    )
+    assert {"goodput.png", "sequence.svg", "cwnd.png"} <= {
+        file.name for file in (cli.directory / "d").iterdir()
+    }
 
 
 def test_short_transfers_are_compared_by_their_completion_times(cli: Cli) -> None:
@@ -177,7 +197,26 @@ def test_run_and_compare_agree(cli: Cli) -> None:
         (["compare", "--out", "/proc/nowhere"], "/proc/nowhere"),
         (["run", "--scheme", "bogus"], "bogus"),
         (["run", "--pcap", "p.pcapng", "--link", "moon"], "moon"),
-        (["run", "--link", "wireless"], "--pcap"),
+        (["run", "--link", "wireless"], "--link has no effect without --pcap"),
+        (["run", "--pdf"], "--pdf has no effect without --out"),
+        (["run", "--interval", "10ms"], "--interval has no effect without --series or --out or --report"),
+        (["run", "--pcap", "p.pcap"], "packets are written as pcapng; name a file ending in .pcapng"),
+        (["run", "--report", "r.json"], "a report is an HTML page; name a file ending in .html or .htm"),
+        (["compare", "--json", "r.csv"], "results are written as JSON; name a file ending in .json"),
+        (["fit", "ping.log", "--out", "x.json"], "a scenario is a TOML file; name a file ending in .toml"),
+        (["play", "--out", "x.pdf"], "the playground is an HTML page; name a file ending in .html"),
+        (["sweep", "--vary", "wireless.delay=1ms", "--sample-seed", "3"], "has no effect without --lhs"),
+        (["advise", "--role", "sender"], "--role has no effect without --apply or --format"),
+        (["advise", "--persistent"], "--persistent has no effect without --apply"),
+        (["advise", "--format", "openwrt", "--json", "-"], "only one of them can write to standard output"),
+        (["apply", "bbr", "--format", "openwrt", "--yes"], "--yes has no effect with --format"),
+        (["try", "--download", "true", "--transfer", "3"], "--transfer has no effect with --download"),
+        (["measure", "host", "--limit", "1Mbit/s"], "--limit has no effect without --serve"),
+        (["measure", "host", "--load", "3s"], "--load has no effect without --iperf3"),
+        (["measure", "host", "--dense", "3s"], "--dense has no effect without a server"),
+        (["measure", "--serve", "--no-advise"], "--no-advise has no effect with --serve"),
+        (["schema", "--results", "--both"], "--results and --both: choose one of them"),
+        (["model", "window", "--no-run", "--seeds", "3"], "--seeds has no effect with --no-run"),
         (["run", "--pcap", "no/such/place.pcapng"], "no/such/place.pcapng: no such directory: no/such"),
         (["run", "--series", "no/such/place.csv", "--duration", "1s"], "cannot write no/such/place.csv"),
         (["run", "--series", "x.txt"], ".parquet or .csv"),

@@ -244,7 +244,7 @@ def test_figures_that_suit_what_varies(vary: list[str], figures: set[str], tmp_p
     lhs = 5 if "--lhs" in vary else None
     keys = dict(option.split("=", 1) for option in vary if option != "--lhs")
     found = airtcp.sweep(small(), keys, lhs=lhs)
-    paths = found.write_figures(tmp_path)
+    paths = found.save_figures(tmp_path)
     assert {path.name for path in paths} == {f"{name}.{kind}" for name in figures for kind in ("png", "svg")}
     assert all(path.stat().st_size > 5_000 for path in paths)
     assert "<svg" in found._repr_html_()

@@ -10,6 +10,7 @@ from airtcp._engine import Scenario
 from airtcp.asking.given import ScenarioLike, scenario_of
 from airtcp.control import CongestionControl
 from airtcp.facts.failure import Failure
+from airtcp.facts.files import CAPTURE
 from airtcp.facts.records import Run
 from airtcp.facts.series import SERIES_POINTS, series_of
 from airtcp.linux.airtcpd import find
@@ -40,9 +41,9 @@ def run(
     are sampled every `interval_s` seconds: 0 means every ACK, None a 1500th of the duration. `pcap` writes
     the packets of `pcap_link` (by default the path's first link) to that file as pcapng.
 
-    Raises ScenarioError for an invalid scenario, scheme or link, OSError, ControllerError for an error in a
-    Python congestion control, and LinuxError for a run that the kernel cannot do. KeyboardInterrupt stops
-    the run.
+    Raises ScenarioError for an invalid scenario, scheme or link, ValueError if `pcap` has another file's
+    suffix, OSError, ControllerError for an error in a Python congestion control, and LinuxError for a run
+    that the kernel cannot do. KeyboardInterrupt stops the run.
 
     >>> import airtcp
     >>> found = airtcp.run(scheme="reno", duration="2s")
@@ -51,6 +52,8 @@ def run(
     >>> found.series.columns[:4]
     ['time_s', 'flow', 'cwnd_bytes', 'ssthresh_bytes']
     """
+    if pcap is not None:
+        CAPTURE.check(pcap)
     found = scenario_of(scenario, duration=duration)
     spacing = found.duration_s / SERIES_POINTS if interval_s is None else interval_s
     if on == "linux":

@@ -68,7 +68,7 @@ def sweep(
     with _shown(on_progress) if progress else nullcontext(on_progress) as told:
         found = collect(job, directory=directory, fresh=fresh, jobs=jobs, executor=executor, on_progress=told)
     if directory and not found.interrupted:
-        found.write_data(directory)
+        found.save_data(directory)
     return found
 
 

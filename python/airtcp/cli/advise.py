@@ -24,6 +24,7 @@ from airtcp.cli.apply import (
 from airtcp.cli.console import plain_console, write_json
 from airtcp.cli.controllers import ControllerOption
 from airtcp.cli.errors import INTERRUPTED, InputError, check_outputs, writing
+from airtcp.cli.given import check_needs
 from airtcp.cli.options import (
     DurationOption,
     JobsOption,
@@ -51,7 +52,13 @@ Examples:
 """
 
 
+HOW = ("role", "wireless", "wired", "cgroup", "circuit")
+"""Options that say how the answer is carried out."""
+NEEDS = {**dict.fromkeys(HOW, ("apply", "form")), "persistent": ("apply",), "yes": ("apply",)}
+
+
 def command(
+    context: typer.Context,
     scenario: ScenarioArgument = None,
     control: Annotated[
         list[str] | None,
@@ -110,7 +117,10 @@ def command(
     the best one needs, what share a competing CUBIC flow retains, and over which range of loss and delay
     the answer holds. Takes a minute or two; writes advice.json and figures.
     """
+    check_needs(context, NEEDS)
     check_format(form)
+    if form and json == "-":
+        raise InputError("--format and --json -: only one of them can write to standard output")
     controls = choices("--control", ",".join(control or []), CONTROLS)
     request = load(scenario, changes, controller, duration=duration, profile=profile)
     try:

@@ -10,6 +10,7 @@ import typer
 from airtcp.advise.deployment import Place
 from airtcp.cli.console import plain_console
 from airtcp.cli.errors import InputError
+from airtcp.cli.given import check_excluded
 from airtcp.cli.options import choices
 
 EXAMPLES = """\b
@@ -93,6 +94,7 @@ YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Apply without aski
 
 
 def command(
+    context: typer.Context,
     what: Annotated[
         str,
         typer.Argument(
@@ -115,6 +117,7 @@ def command(
     it, even if this command is killed halfway. Only one scheme is applied at a time. Needs root.
     """
     check_format(form)
+    check_excluded(context, "form", ["persistent", "yes"])
 
     from airtcp.cli import applying  # noqa: PLC0415 it loads what advice is made with
 

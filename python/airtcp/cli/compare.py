@@ -88,7 +88,8 @@ def command(
 ) -> None:
     """Run schemes × seeds on a link; report which carries the most, by how much, and with what confidence.
 
-    Prints a table and a verdict; writes results.json, Parquet files and, with --out, figures (PNG and SVG).
+    Prints a table and a verdict; writes results.json, Parquet files and, with --out or --pdf, figures (PNG
+    and SVG).
     """
     count = None if seeds is None else str(seeds)
     request = load(
@@ -119,7 +120,7 @@ def command(
         console.print(note)
     # Figures take longer than the rest. A simulation is quickly repeated, unlike a run on Linux, but a user
     # who interrupts one does not want to wait for its figures.
-    drawn = has_run and (bool(out) if on == "sim" else not found.interrupted)
+    drawn = has_run and (bool(out) or pdf if on == "sim" else not found.interrupted)
     if drawn:
         with writing(directory):
             found.save_figures(directory, formats(pdf))

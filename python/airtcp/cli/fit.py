@@ -12,7 +12,9 @@ import typer
 
 from airtcp.cli.console import plain_console, write_json
 from airtcp.cli.errors import InputError, check_outputs, writing
+from airtcp.cli.given import named_for
 from airtcp.cli.options import JsonOption
+from airtcp.facts.files import SCENARIO
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -61,6 +63,7 @@ def command(
     out: Annotated[
         str | None,
         typer.Option(
+            callback=named_for("--out", SCENARIO),
             metavar="FILE",
             help="Scenario file to write; `-` is standard output.  [default: NAME.toml in this directory]",
         ),

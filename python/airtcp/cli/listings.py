@@ -12,6 +12,7 @@ import typer
 
 from airtcp import _engine
 from airtcp.cli.console import plain_console
+from airtcp.cli.given import check_one_of
 from airtcp.facts.catalogue import KeyInfo, SchemeInfo
 
 SCHEMES_EXAMPLES = """\b
@@ -62,6 +63,7 @@ def profiles_command(json: JsonOption = False) -> None:
 
 
 def schema_command(
+    context: typer.Context,
     results: Annotated[
         bool, typer.Option("--results", help="Print the schema of results.json instead.")
     ] = False,
@@ -88,6 +90,7 @@ def schema_command(
         "fit": fit,
         "advice": advice,
     }
+    check_one_of(context, list(asked))
     name = next((name for name, wanted in asked.items() if wanted), None)
     _print_json(_schema(name) if name else json_module.loads(_engine.schema()))
 

@@ -17,6 +17,7 @@ import typer
 from airtcp._engine import ScenarioError, rate_in_bps, time_in_seconds
 from airtcp.cli.console import plain_console
 from airtcp.cli.errors import INTERRUPTED, InputError, reason, writing
+from airtcp.cli.given import check_excluded, check_needs
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -36,7 +37,12 @@ TOKEN = "AIRTCP_TOKEN"
 LEAST_S, MOST_S = 1.0, 3600.0
 
 
+AS_CLIENT = ("for_", "per_second", "iperf3", "load", "dense", "out", "advise")
+"""Options without an effect on the far end."""
+
+
 def command(
+    context: typer.Context,
     host: Annotated[
         str | None, typer.Argument(metavar="HOST", help="Host name or address.", show_default=False)
     ] = None,
@@ -107,7 +113,11 @@ def command(
     Announces what it will send. Ctrl-C keeps what has been measured. The forward direction is from this
     host to the other, so run it on the host that sends the data.
     """
+    check_excluded(context, "serve", AS_CLIENT)
+    check_needs(context, {"listen": ["serve"], "limit": ["serve"], "load": ["iperf3"]})
     token = _token(token_file)
+    if dense is not None and token is None:
+        raise InputError(f"--dense has no effect without a server: give its token, {TOKEN} or --token-file")
     if serve:
         if host is not None:
             raise InputError(f"--serve takes no host: leave out {host}, and use --listen to set the address")

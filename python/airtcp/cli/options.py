@@ -14,7 +14,9 @@ from airtcp._engine import Scenario, ScenarioError, time_in_seconds
 from airtcp.asking.given import is_measurement
 from airtcp.cli.controllers import controllers
 from airtcp.cli.errors import InputError, hinted, reason
+from airtcp.cli.given import named_for
 from airtcp.control import CongestionControl
+from airtcp.facts.files import REPORT, RESULTS
 from airtcp.facts.scenario import document
 
 if TYPE_CHECKING:
@@ -94,24 +96,22 @@ def formats(pdf: bool) -> tuple[Format, ...]:
     return ("png", "svg", "pdf") if pdf else ("png", "svg")
 
 
-def _page(value: Path | None) -> Path | None:
-    """Raises InputError for a file that a browser would not take for a page."""
-    if value is not None and value.suffix.lower() not in (".html", ".htm"):
-        raise InputError(f"--report {value}: a report is an HTML page; name a file ending in .html")
-    return value
-
-
 ReportOption = Annotated[
     Path | None,
     typer.Option(
-        callback=_page,
+        callback=named_for("--report", REPORT),
         metavar="FILE.html",
         help="Write a report: one HTML page with interactive figures that opens offline.",
         show_default=False,
     ),
 ]
 JsonOption = Annotated[
-    str | None, typer.Option(metavar="FILE", help="Also write the results to FILE; `-` is standard output.")
+    str | None,
+    typer.Option(
+        callback=named_for("--json", RESULTS),
+        metavar="FILE",
+        help="Also write the results to FILE; `-` is standard output.",
+    ),
 ]
 OutOption = Annotated[
     Path | None,

@@ -10,6 +10,8 @@ from typing import Annotated
 import typer
 
 from airtcp.cli.errors import InputError
+from airtcp.cli.given import named_for
+from airtcp.facts.files import PLAYGROUND
 from airtcp.play import NotBuiltError, page
 
 EXAMPLES = """\b
@@ -21,7 +23,12 @@ Examples:
 
 def command(
     out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the page to FILE instead of opening it.")
+        Path | None,
+        typer.Option(
+            callback=named_for("--out", PLAYGROUND),
+            metavar="FILE",
+            help="Write the page to FILE instead of opening it.",
+        ),
     ] = None,
 ) -> None:
     """Open the playground: the simulator as one web page, which needs no network.

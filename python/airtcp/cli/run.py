@@ -13,6 +13,7 @@ from airtcp.asking.given import assumptions
 from airtcp.cli.console import plain_console
 from airtcp.cli.controllers import ControllerOption
 from airtcp.cli.errors import InputError, check_outputs, writing
+from airtcp.cli.given import check_needs, named_for
 from airtcp.cli.options import (
     DurationOption,
     IntervalOption,
@@ -26,11 +27,12 @@ from airtcp.cli.options import (
     interval_s,
     load,
 )
+from airtcp.facts.files import CAPTURE, SERIES
 
 if TYPE_CHECKING:
     from airtcp.results.one_run import RunResult
 
-SERIES_KINDS = (".parquet", ".csv")
+NEEDS = {"link": ["pcap"], "interval": ["series", "out", "report"], "pdf": ["out"]}
 
 EXAMPLES = """\b
 Examples:
@@ -43,6 +45,7 @@ Examples:
 
 
 def command(
+    context: typer.Context,
     scenario: ScenarioArgument = None,
     on: Annotated[
         Literal["sim", "linux"],
@@ -63,11 +66,20 @@ def command(
     profile: ProfileOption = None,
     series: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Write the flows' time series to a .parquet or .csv file."),
+        typer.Option(
+            callback=named_for("--series", SERIES),
+            metavar="FILE",
+            help="Write the flows' time series to a .parquet or .csv file.",
+        ),
     ] = None,
     interval: IntervalOption = None,
     pcap: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Capture the packets on one link as pcapng.")
+        Path | None,
+        typer.Option(
+            callback=named_for("--pcap", CAPTURE),
+            metavar="FILE",
+            help="Capture the packets on one link as pcapng.",
+        ),
     ] = None,
     link: Annotated[
         str | None,
@@ -82,13 +94,10 @@ def command(
 ) -> None:
     """Run one scheme once and report what only a simulator knows: the cause of every loss, and which
     retransmissions were unnecessary."""
-    if link and not pcap:
-        raise InputError("--link selects the link to capture, and needs --pcap FILE")
+    spacing_s = interval_s(interval)
+    check_needs(context, NEEDS)
     if pcap and on == "linux":
         raise InputError("--pcap captures simulator runs; use `airtcpd link` to capture packets on a host")
-    if series and series.suffix not in SERIES_KINDS:
-        raise InputError(f"--series {series}: name a file ending in {' or '.join(SERIES_KINDS)}")
-    spacing_s = interval_s(interval)
     request = load(scenario, changes, controller, duration=duration, profile=profile)
     check_outputs(out, series, report, pcap)
 
@@ -113,7 +122,7 @@ def command(
             write_frame(found.series, series)
     if out:
         with writing(out):
-            found.save(out, formats(pdf))
+            found.save(out, formats=formats(pdf))
     if report:
         with writing(report):
             found.report(report, _again(request, found, interval))

@@ -14,10 +14,12 @@ from airtcp.asking.given import assumptions
 from airtcp.cli.console import plain_console, write_json
 from airtcp.cli.controllers import ControllerOption
 from airtcp.cli.errors import INTERRUPTED, InputError, check_outputs, writing
+from airtcp.cli.given import check_needs
 from airtcp.cli.options import (
     DurationOption,
     JobsOption,
     JsonOption,
+    PdfOption,
     ProfileOption,
     ReportOption,
     Request,
@@ -26,6 +28,7 @@ from airtcp.cli.options import (
     SeedsOption,
     SetOption,
     default_directory,
+    formats,
     load,
 )
 from airtcp.sweep.errors import SweepError
@@ -48,6 +51,7 @@ scheme.KEY is a key of all schemes, NAME.KEY of those with the term NAME: see `a
 
 
 def command(
+    context: typer.Context,
     scenario: ScenarioArgument = None,
     vary: Annotated[
         list[str] | None, typer.Option(metavar="KEY=SPEC", help="Key to vary, and its values. Repeatable.")
@@ -84,12 +88,14 @@ def command(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Print what would run, without running it.")
     ] = False,
+    pdf: PdfOption = False,
 ) -> None:
     """Run schemes × seeds at every point of a parameter sweep, and report which scheme is best where.
 
     Prints how often each scheme is best; writes results.parquet (one row per run), sweep.json and figures.
     DIR keeps finished runs: if the sweep is interrupted or killed, the same command resumes it.
     """
+    check_needs(context, {"sample_seed": ["lhs"]})
     varies = _varies(vary or [], lhs)
     count = None if seeds is None else str(seeds)
     request = load(
@@ -117,8 +123,8 @@ def command(
     found = replace(found, fitted=assumptions(request.scenario))
     repeat = _command(request, vary or [], lhs, sample_seed)
     with writing(directory):
-        found.write_data(directory, repeat)
-        found.write_figures(directory)
+        found.save_data(directory, repeat)
+        found.save_figures(directory, formats(pdf))
     write_json(found.document(repeat), json)
     if report:
         with writing(report):

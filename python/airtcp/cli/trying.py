@@ -10,6 +10,7 @@ import typer
 
 from airtcp.cli.console import plain_console, write_json
 from airtcp.cli.errors import BAD_INPUT, INTERRUPTED, InputError, check_outputs
+from airtcp.cli.given import check_excluded
 from airtcp.cli.options import JsonOption, load
 
 EXAMPLES = """\b
@@ -21,6 +22,7 @@ Examples:
 
 
 def command(
+    context: typer.Context,
     host: Annotated[
         str | None,
         typer.Argument(
@@ -76,6 +78,7 @@ def command(
     to be. Loading a control that the kernel lacks needs root and is undone at the end. Ctrl-C keeps
     the complete blocks.
     """
+    check_excluded(context, "download", ["port", "seconds"])
     check_outputs(None, json)
     if download is not None and (host is not None or reverse):
         raise InputError("--download replaces HOST and --reverse: give one or the other")

@@ -13,6 +13,7 @@ import numpy.typing as npt
 import polars as pl
 
 from airtcp._engine import Record, Scenario
+from airtcp.facts.files import SERIES
 from airtcp.facts.records import Flow, Run
 
 Columns = dict[str, npt.NDArray[np.float64] | npt.NDArray[np.uint64] | list[str]]
@@ -76,8 +77,10 @@ def flow_name(flow: Flow, flows: Sequence[Flow]) -> str:
 
 
 def write_frame(frame: pl.DataFrame, path: Path) -> None:
-    """Writes CSV or Parquet, according to the file's suffix."""
-    write: Callable[[Path], object] = frame.write_csv if path.suffix == ".csv" else frame.write_parquet
+    """Writes CSV or Parquet, according to the file's suffix. Raises ValueError for another one."""
+    SERIES.check(path)
+    is_csv = path.suffix.lower() == ".csv"
+    write: Callable[[Path], object] = frame.write_csv if is_csv else frame.write_parquet
     write(path)
 
 

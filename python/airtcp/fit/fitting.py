@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from airtcp._engine import Scenario, rate_in_bps
 from airtcp.control import CongestionControl
+from airtcp.facts.files import SCENARIO
 from airtcp.fit import draft as toml
 from airtcp.fit.delay import Delay
 from airtcp.fit.draft import Draft
@@ -106,8 +107,10 @@ class Fit:
 
         # Raises
         OSError: it cannot be written.
+        ValueError: its name promises another file.
         """
         path = Path(path)
+        SCENARIO.check(path)
         for name, content in self.files.items():
             (path.parent / name).write_text(content, encoding="utf-8")
         path.write_text(self.toml_in(path.parent), encoding="utf-8")

@@ -30,7 +30,7 @@ from airtcp.results.frames import (
     summary_frame,
     write_frames,
 )
-from airtcp.results.shown import Shown
+from airtcp.results.shown import USUAL_FORMATS, Format, Shown
 
 
 @dataclass(frozen=True, repr=False)
@@ -164,12 +164,18 @@ class Comparison(Shown):
         """The content of `results.json`; `command` reproduces the comparison."""
         return results(self, command)
 
-    def save(self, directory: str | PathLike[str], command: str | None = None) -> list[Path]:
-        """Write what `airtcp compare` writes: `results.json`, Parquet files, figures as PNG and SVG.
+    def save(
+        self,
+        directory: str | PathLike[str],
+        command: str | None = None,
+        *,
+        formats: Sequence[Format] = USUAL_FORMATS,
+    ) -> list[Path]:
+        """Write `results.json`, Parquet files and figures in these `formats`, like `airtcp compare --out`.
 
         The same comparison leaves the same bytes. Returns the paths. Raises OSError.
         """
-        return [*self.save_data(directory, command), *self.save_figures(directory)]
+        return [*self.save_data(directory, command), *self.save_figures(directory, formats)]
 
     def save_data(self, directory: str | PathLike[str], command: str | None = None) -> list[Path]:
         """As `save`, without figures."""

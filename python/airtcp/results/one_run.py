@@ -16,7 +16,7 @@ from airtcp.facts.series import NO_SERIES, Series
 from airtcp.linux.host import Host
 from airtcp.results.document import to_json
 from airtcp.results.frames import circuits_frame, flows_frame, links_frame, write_frames
-from airtcp.results.shown import Format, Shown
+from airtcp.results.shown import USUAL_FORMATS, Format, Shown
 
 
 @dataclass(frozen=True, repr=False)
@@ -95,7 +95,9 @@ class RunResult(Shown):
         """A histogram of each measured flow's RTT samples. Raises ValueError as `series` does."""
         return self._series.rtts
 
-    def save(self, directory: str | PathLike[str], formats: Sequence[Format] = ("png", "svg")) -> list[Path]:
+    def save(
+        self, directory: str | PathLike[str], *, formats: Sequence[Format] = USUAL_FORMATS
+    ) -> list[Path]:
         """Writes what `airtcp run --out` does: `record.json`, series as Parquet, figures in these `formats`.
 
         Returns the paths. Raises OSError.

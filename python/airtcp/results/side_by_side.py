@@ -20,7 +20,7 @@ from airtcp.linux.forms import left_out_notes
 from airtcp.results.comparison import Comparison
 from airtcp.results.document import Results, schema_of, to_json
 from airtcp.results.frames import ratio_frame, write_frames
-from airtcp.results.shown import Format, Shown
+from airtcp.results.shown import USUAL_FORMATS, Format, Shown
 
 
 class BothResults(TypedDict):
@@ -130,12 +130,18 @@ class SideBySide(Shown):
             "linux": self.linux.results(),
         }
 
-    def save(self, directory: str | PathLike[str], command: str | None = None) -> list[Path]:
+    def save(
+        self,
+        directory: str | PathLike[str],
+        command: str | None = None,
+        *,
+        formats: Sequence[Format] = USUAL_FORMATS,
+    ) -> list[Path]:
         """Writes `results.json`, `ratio.parquet`, the figure of the pairs, and a folder for either's files.
 
         Returns the paths. Raises OSError.
         """
-        return [*self.save_data(directory, command), *self.save_figures(directory)]
+        return [*self.save_data(directory, command), *self.save_figures(directory, formats)]
 
     def save_data(self, directory: str | PathLike[str], command: str | None = None) -> list[Path]:
         """As `save`, without figures."""
@@ -147,7 +153,7 @@ class SideBySide(Shown):
         return [document, *write_frames({"ratio": self.ratio}, folder), *own]
 
     def save_figures(
-        self, directory: str | PathLike[str], formats: Sequence[Format] = ("png", "svg")
+        self, directory: str | PathLike[str], formats: Sequence[Format] = USUAL_FORMATS
     ) -> list[Path]:
         """Like `save`, but only the figures, in these formats."""
         folder = Path(directory)

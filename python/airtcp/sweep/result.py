@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from os import PathLike
 from pathlib import Path
 from typing import Any, Literal, TypedDict
 
@@ -16,7 +17,7 @@ from airtcp.facts.assumption import Assumption
 from airtcp.facts.scenario import document, replays
 from airtcp.facts.stats import CONFIDENCE
 from airtcp.results.document import to_json
-from airtcp.results.shown import Shown
+from airtcp.results.shown import USUAL_FORMATS, Format, Shown
 from airtcp.sweep.plan import Plan
 from airtcp.sweep.summary import Standing, Summary, verdict
 
@@ -124,15 +125,28 @@ class SweepResult(Shown):
             "fitted": self.fitted,
         }
 
-    def write_data(self, directory: Path, command: str | None = None) -> None:
-        """Writes the data, with the same bytes however often the sweep was interrupted. Raises OSError."""
-        write_whole(directory / DATA, self.frame.write_parquet)
-        text = to_json(self.document(command))
-        write_whole(directory / DOCUMENT, lambda path: path.write_text(text, encoding="utf-8"))
+    def save(
+        self,
+        directory: str | PathLike[str],
+        command: str | None = None,
+        *,
+        formats: Sequence[Format] = USUAL_FORMATS,
+    ) -> list[Path]:
+        """Writes what `airtcp sweep` does: `sweep.json`, `results.parquet`, figures in these `formats`.
 
-    def write_figures(self, directory: Path) -> list[Path]:
-        """Like `save_figures`."""
-        return self.save_figures(directory)
+        Returns the paths. Raises OSError.
+        """
+        return [*self.save_data(directory, command), *self.save_figures(directory, formats)]
+
+    def save_data(self, directory: str | PathLike[str], command: str | None = None) -> list[Path]:
+        """As `save`, without figures; the same bytes however often the sweep was interrupted."""
+        folder = Path(directory)
+        folder.mkdir(parents=True, exist_ok=True)
+        text = to_json(self.document(command))
+        data, document = folder / DATA, folder / DOCUMENT
+        write_whole(data, self.frame.write_parquet)
+        write_whole(document, lambda path: path.write_text(text, encoding="utf-8"))
+        return [document, data]
 
 
 def write_whole(path: Path, write: Callable[[Path], object]) -> None:

@@ -9,6 +9,7 @@ import typer
 
 from airtcp._engine import rate_in_bps, size_in_bytes, time_in_seconds
 from airtcp.cli.errors import InputError
+from airtcp.cli.given import check_excluded
 from airtcp.cli.settings import SETTINGS
 
 if TYPE_CHECKING:
@@ -62,6 +63,7 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead.")]
     "window", short_help="Show the window at which TCP loses its next packet.", epilog=WINDOW_EXAMPLES
 )
 def window_command(
+    context: typer.Context,
     ber: BerOption = None,
     per: PerOption = None,
     packet: PacketOption = "576B",
@@ -74,6 +76,7 @@ def window_command(
 
     The simulated value is the average cwnd just before each reduction.
     """
+    _check(context, run)
     from airtcp_studies.model import closed_forms  # noqa: PLC0415 it loads Polars
 
     found = closed_forms.windows(
@@ -84,6 +87,7 @@ def window_command(
 
 @app.command("mat", short_help="Show the Maximum Allowable Throughput of a lossy link.", epilog=MAT_EXAMPLES)
 def mat_command(
+    context: typer.Context,
     ber: BerOption = None,
     per: PerOption = None,
     packet: PacketOption = "576B",
@@ -103,6 +107,7 @@ def mat_command(
 
     With --window-packet, it is that under decoupling, where the loss of short header packets sets the window.
     """
+    _check(context, run)
     from airtcp_studies.model import closed_forms  # noqa: PLC0415 it loads Polars
 
     found = closed_forms.throughput(
@@ -119,6 +124,7 @@ def mat_command(
 
 @app.command("red", short_help="Show the largest average queue of a marking RED.", epilog=RED_EXAMPLES)
 def red_command(
+    context: typer.Context,
     min_threshold: Annotated[float, typer.Option(min=0, help="Minimum threshold, in packets.")] = 5,
     max_threshold: Annotated[float, typer.Option(min=0, help="Maximum threshold, in packets.")] = 15,
     max_probability: Annotated[
@@ -142,6 +148,7 @@ def red_command(
     json: JsonOption = False,
 ) -> None:
     """Show the largest average queue of a marking RED: the smallest maximum threshold that avoids loss."""
+    _check(context, run)
     if not min_threshold < max_threshold:
         raise InputError("--max-threshold must be above --min-threshold")
     if not (0 < max_probability <= 1 and 0 < weight <= 1):
@@ -168,6 +175,7 @@ def red_command(
     "gain", short_help="Show the gain from decoupling on a link with bit errors.", epilog=GAIN_EXAMPLES
 )
 def gain_command(
+    context: typer.Context,
     ber: BerOption = "2e-6",
     mtu: Annotated[str, typer.Option(metavar="SIZE", help="Length of the data packets.")] = "1500B",
     header_packet: Annotated[str, typer.Option(metavar="SIZE", help="Length of the header packets.")] = "52B",
@@ -181,6 +189,7 @@ def gain_command(
     The simulation compares a TCP that loses packets as rarely as header packets with one that loses them at
     the rate of their full length.
     """
+    _check(context, run)
     from airtcp_studies.model import closed_forms  # noqa: PLC0415 it loads Polars
 
     rate = _probability("--ber", ber) or 0.0
@@ -239,6 +248,12 @@ def _quantity(parse: Callable[[str], T], option: str, text: str) -> T:
         return parse(text)
     except ValueError as error:
         raise InputError(f"{option} {text}: {error}") from error
+
+
+def _check(context: typer.Context, run: bool) -> None:
+    """Raises InputError."""
+    if not run:
+        check_excluded(context, "run", ["seeds"])
 
 
 def _show(found: Answer, json: bool) -> None:
