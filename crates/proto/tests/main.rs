@@ -7,6 +7,7 @@ mod circuit_allocations;
 mod common;
 mod heap;
 mod link;
+mod losses;
 mod lost_acks;
 mod queues;
 mod recorded_traces;

@@ -47,9 +47,10 @@ function isAnother(discipline, base) {
   return discipline !== undefined && discipline !== now;
 }
 
-// A two-state chain that loses everything in the bad state: so many packets on average, and that share of the time.
+// A two-state chain that loses everything in the bad state: as long as so many packets on average, and that share of the
+// time. With a large share, bursts are longer: the next state then does not depend on the last.
 function burstTable(share, length) {
-  const leave = trim(1 / length, 6);
+  const leave = trim(Math.min(1 / length, 1 - share), 6);
   return `{ to_bad = ${trim((leave * share) / (1 - share), 6)}, to_good = ${leave}, bad_loss = 1 }`;
 }
 

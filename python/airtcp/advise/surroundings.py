@@ -20,6 +20,8 @@ DELAY_FACTORS = (0.5, 1.0, 2.0)
 RATE_FACTORS = (0.25, 0.5, 1.0, 2.0, 4.0)
 """Factors to try if the rate is unknown."""
 BURST_PACKETS = (1.0, 4.0, 16.0)
+BY_PACKET = "packet"
+"""The interval of bursts that change from packet to packet."""
 """Mean lengths of loss runs to try."""
 FULL_PACKET_BITS = 8 * 1500
 
@@ -112,7 +114,7 @@ def burst_of(side: Document, packets_per_s: float) -> float:
         return 1.0
     # A run continues while the state stays bad and the next packet is lost too.
     length: float = 1 / (1 - (1 - burst["to_good"]) * burst["bad_loss"])
-    if "interval" in burst:
+    if burst["interval"] != BY_PACKET:
         # The state changes in time: all packets of a bad interval are lost together.
         length *= max(1.0, packets_per_s * time_in_seconds(burst["interval"]))
     return length
@@ -173,7 +175,7 @@ def _loss(point: Point, side: Document, own: float) -> Document:
 def _scale_burst(burst: Document, factor: float) -> None:
     """Spends `factor` times as long in the bad state, in stays of the same length."""
     bad = min(_share_bad(burst) * factor, 0.9)
-    burst["to_bad"] = min(burst["to_good"] * bad / (1 - bad), 1.0)
+    burst.update(_chain(bad, burst["to_good"]))
     burst["good_loss"] = min(burst["good_loss"] * factor, 1.0)
 
 
@@ -183,9 +185,16 @@ def _in_bursts(loss: Document, share: float, packets: float) -> Document:
     plain.pop("burst", None)
     if packets <= 1:
         return {**plain, "packet": share}
-    to_good = 1 / packets
-    to_bad = min(to_good * share / (1 - share), 1.0)
-    return {**plain, "burst": {"to_bad": to_bad, "to_good": to_good, "good_loss": 0.0, "bad_loss": 1.0}}
+    return {**plain, "burst": {**_chain(share, 1 / packets), "good_loss": 0.0, "bad_loss": 1.0}}
+
+
+def _chain(bad: float, to_good: float) -> Document:
+    """Returns the chain that spends this share in the bad state.
+
+    If that share makes stays longer, the next state does not depend on the last.
+    """
+    to_good = min(to_good, 1 - bad)
+    return {"to_bad": to_good * bad / (1 - bad), "to_good": to_good}
 
 
 def _burst_loss(burst: Document | None) -> float:

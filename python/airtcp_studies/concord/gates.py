@@ -157,7 +157,7 @@ def gates(trace_folder: Path | None) -> list[Gate]:
 
 
 def _nuisances() -> dict[str, str]:
-    bursts = "burst = { to_bad = 0.002, to_good = 0.1, bad_loss = 0.5 }"
+    bursts = 'burst = { to_bad = 0.002, to_good = 0.1, bad_loss = 0.5, interval = "packet" }'
     wandering = 'distribution = "correlated", mean = "20ms", deviation = "10ms", autocorrelation = 0.99'
     return {
         **{f"loss {p} %": alone(path(50, loss=f'packet = "{p}%"')) for p in (1, 2, 5)},

@@ -1,24 +1,29 @@
 //! Losses in bursts.
 
+mod interval;
+
 use super::{BerForm, Build, Keys, Threshold};
 use crate::choice::Faults;
 use crate::path::{BlockCode, LossModel};
 use crate::queue::Item;
 use crate::rng::Chance;
-use airtcp_wire::{Dur, Probability, Time};
+use airtcp_wire::{Dur, Probability, Rate, Time};
+pub use interval::Interval;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Gilbert–Elliott: two states, changed from packet to packet. Time alone then does not end a bad state: a sender
-/// that waits for its timer and sends one packet finds the link as it left it. With `interval`, states change with time
-/// instead.
+/// Of what a link with a rate carries in one interval, unless another one is given.
+const FULL_PACKET_BYTES: u64 = 1500;
+
+/// Gilbert–Elliott: two states that change with time, as on a channel that fades, or from packet to packet.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "GilbertElliott")]
 pub struct Config {
-    /// Probability of going from good to bad, a packet or an `interval`.
+    /// Probability of going from good to bad in an `interval`.
     pub to_bad: Probability,
-    /// Probability of going from bad to good: 1/mean burst length in packets or intervals.
+    /// Probability of going from bad to good in an `interval`: 1/mean burst length in intervals. The sum of both is at
+    /// most 1, except from packet to packet.
     pub to_good: Probability,
     /// Loss probability in the good state.
     #[serde(default)]
@@ -26,10 +31,11 @@ pub struct Config {
     /// Loss probability in the bad state.
     #[serde(default = "certain")]
     pub bad_loss: Probability,
-    /// The time for which `to_bad` and `to_good` hold, as when bursts were measured by a ping each `interval`; their sum
-    /// is then at most 1. Absent: they hold for a packet.
+    /// What `to_bad` and `to_good` hold for: a time, as when bursts were measured by a ping each `interval`, or
+    /// "packet". From packet to packet, time alone does not end a bad state: a sender that waits for its timer and sends
+    /// one packet finds the link as it left it. Absent: the time that 1500 bytes take at the link's mean rate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub interval: Option<Dur>,
+    pub interval: Option<Interval>,
 }
 
 fn certain() -> Probability {
@@ -51,14 +57,23 @@ impl Config {
 }
 
 impl Keys for Option<Config> {
+    fn at_rate(&mut self, rate: Rate) {
+        if let Some(config) = self {
+            config.interval.get_or_insert(Interval::Time(rate.time_for(FULL_PACKET_BYTES).max(Dur(1))));
+        }
+    }
+
     fn check(&self, key: &str, faults: &mut Faults) {
-        let Some(Config { to_bad, to_good, interval: Some(interval), .. }) = self else { return };
-        let key = format!("{key}.interval");
-        faults.above_zero(&key, *interval);
-        faults.refuse_if(
+        let Some(Config { to_bad, to_good, interval: Some(Interval::Time(interval)), .. }) = self else {
+            return;
+        };
+        let keys = ["interval", "to_good"].map(|own| format!("{key}.{own}"));
+        faults.above_zero(&keys[0], *interval);
+        faults.blame_if(
             to_bad.get() + to_good.get() > 1.0,
-            key,
-            "needs `to_bad` + `to_good` of at most 1: a chain in continuous time cannot be negatively correlated",
+            keys,
+            "`to_bad` + `to_good` must be at most 1: a chain in continuous time cannot be negatively correlated; \
+             `interval = \"packet\"` allows it",
         );
     }
 
@@ -71,9 +86,9 @@ impl Keys for Option<Config> {
     }
 }
 
-/// A channel with a good and a bad state (Gilbert 1960, Elliott 1963), which starts in the good one. The state may change after each
-/// packet or, with an `interval`, as time passes: then packets that are an interval apart see the chain of the configuration, and others
-/// the continuous chain behind it.
+/// A channel with a good and a bad state (Gilbert 1960, Elliott 1963), which starts in the good one. The state may change as time
+/// passes: then packets that are an interval apart see the chain of the configuration, and others the continuous chain behind it. Or
+/// it changes after each packet.
 #[derive(Clone, Debug)]
 struct GilbertElliott {
     /// Loss in the good and in the bad state.
@@ -81,6 +96,7 @@ struct GilbertElliott {
     /// Leaving the good and the bad state.
     leave: [Threshold; 2],
     bad: bool,
+    /// Absent: from packet to packet.
     clock: Option<Clock>,
     chance: Chance,
 }
@@ -111,12 +127,17 @@ impl Clock {
 }
 
 impl GilbertElliott {
+    /// Without an interval, states change from packet to packet: nobody has said how fast the link is.
     fn new(config: &Config, chance: Chance) -> GilbertElliott {
+        let clock = match config.interval {
+            Some(Interval::Time(interval)) => Some(Clock::new(config, interval)),
+            Some(Interval::Packet) | None => None,
+        };
         GilbertElliott {
             loss: [config.good_loss, config.bad_loss].map(|loss| Threshold::new(loss.get())),
             leave: [config.to_bad, config.to_good].map(|leave| Threshold::new(leave.get())),
             bad: false,
-            clock: config.interval.map(|interval| Clock::new(config, interval)),
+            clock,
             chance,
         }
     }
@@ -141,7 +162,7 @@ mod tests {
     use super::super::tests::{chance, packet};
     use super::*;
 
-    fn config(interval: Option<Dur>) -> Config {
+    fn config(interval: Option<Interval>) -> Config {
         Config {
             to_bad: Probability::new(0.01),
             to_good: Probability::new(0.2),
@@ -153,7 +174,7 @@ mod tests {
 
     #[test]
     fn gilbert_elliott_has_its_loss_rate_and_burst_length() {
-        let config = config(None);
+        let config = config(Some(Interval::Packet));
         let mut model = GilbertElliott::new(&config, chance("ge"));
         let n = 1_000_000;
         let (mut lost, mut bursts, mut in_burst) = (0, 0, false);
@@ -173,7 +194,7 @@ mod tests {
     /// cross.
     #[test]
     fn with_an_interval_bursts_last_a_time_and_not_a_number_of_packets() {
-        let config = config(Some(Dur::from_secs(1)));
+        let config = config(Some(Interval::Time(Dur::from_secs(1))));
         for packets_a_second in [1, 20] {
             let mut model = GilbertElliott::new(&config, chance("ge"));
             let mut lost = Vec::new();

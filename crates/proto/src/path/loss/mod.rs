@@ -18,12 +18,15 @@ use super::{BlockCode, Cover, LossModel};
 use crate::choice::Faults;
 use crate::queue::Item;
 use crate::rng::Chance;
-use airtcp_wire::{Dur, Time};
+use airtcp_wire::{Dur, Rate, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The value of one model's key. The default loses nothing.
 pub trait Keys: Clone + Default {
+    /// Fills in what follows from the link's mean rate.
+    fn at_rate(&mut self, _: Rate) {}
+
     /// Reports a value that makes no sense; it is the value of `key`.
     fn check(&self, _key: &str, _: &mut Faults) {}
 
@@ -64,6 +67,11 @@ macro_rules! losses {
         }
 
         impl Loss {
+            /// Fills in what was not given and follows from the link's mean rate.
+            pub fn at_rate(&mut self, rate: Rate) {
+                $(self.$key.at_rate(rate);)*
+            }
+
             /// Reports values that make no sense.
             pub fn check(&self, faults: &mut Faults) {
                 $(self.$key.check(stringify!($key), faults);)*

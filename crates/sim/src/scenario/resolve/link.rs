@@ -131,8 +131,10 @@ fn medium(way: &Way, base: Option<&Medium>, files: &mut Files<'_>, check: &mut C
         Some(spikes) => check.inside("spikes", |check| self::spikes(spikes, check)).map(Some),
         None => Some(None),
     };
+    let rate = capacity.as_ref().map(Capacity::mean_rate);
     let loss = match (&way.loss, base) {
-        (Some(loss), _) => check.inside("loss", |check| self::loss(loss, check)),
+        (Some(loss), _) => check.inside("loss", |check| self::loss(loss, rate, check)),
+        // As they share the medium, its bursts last as long in both directions.
         (None, base) => base.map(|base| base.loss.inherited()).unwrap_or_default(),
     };
     let fec = way.fec.or(base.map(|base| base.fec)).unwrap_or(NO_FEC);
@@ -250,11 +252,14 @@ fn episodes(
     Some(Episodes { at: sorted(at), every, period, length })
 }
 
-fn loss(loss: &Loss, check: &mut Check<'_>) -> Loss {
+/// `rate` is the link's mean rate, if it has one.
+fn loss(loss: &Loss, rate: Option<Rate>, check: &mut Check<'_>) -> Loss {
+    let mut loss = loss.clone();
+    rate.into_iter().for_each(|rate| loss.at_rate(rate));
     let mut faults = Faults::default();
     loss.check(&mut faults);
     check.refuse_faults(faults);
-    loss.clone()
+    loss
 }
 
 fn sorted<T: Ord + Clone>(values: &[T]) -> Vec<T> {

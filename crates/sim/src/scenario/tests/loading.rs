@@ -4,6 +4,7 @@ use super::{good, load, pairs};
 use crate::scenario::file::ScenarioFile;
 use crate::scenario::model::{self, Capacity, Discipline, Distribution, Episodes, Loss, Room, Traffic};
 use crate::scenario::{Scenario, schema};
+use airtcp_proto::path::loss::burst::Interval;
 use airtcp_proto::queue::{codel, header_first};
 use airtcp_wire::{Bytes, Dur, Rate};
 use serde_json::Value;
@@ -79,6 +80,29 @@ fn the_way_back_is_as_the_way_there_but_for_what_it_says() {
     assert_eq!(link.reverse.loss, Loss::default());
     assert_eq!(link.reverse.capacity, Capacity::Fixed(Rate(1_000_000)));
     assert_eq!((link.reverse.delay, link.reverse.queue.room.packets), (Dur::from_millis(1), Some(7)));
+}
+
+/// The time of 1500 bytes at the link's rate, also on a slower way back: the medium is the same. Where the way back has
+/// bursts of its own, its own rate counts.
+#[test]
+fn bursts_end_with_time_unless_they_are_to_end_with_packets() {
+    let chain = |more: &str| format!("loss.burst = {{ to_bad = 0.01, to_good = 0.5{more} }}\n");
+    let intervals = |text: String| {
+        let link = good(&text).links.remove(0);
+        [link.forward, link.reverse].map(|side| side.loss.burst.and_then(|burst| burst.interval))
+    };
+    let time = |us| Some(Interval::Time(Dur::from_micros(us)));
+    let bursts = chain("");
+    assert_eq!(intervals(format!("{LINK}{bursts}")), [time(1200); 2]);
+    assert_eq!(intervals(format!("{LINK}{bursts}reverse.rate = \"1Mbit/s\"\n")), [time(1200); 2]);
+    let own = format!("{LINK}{bursts}[link.reverse]\nrate = \"1Mbit/s\"\n{bursts}");
+    assert_eq!(intervals(own), [time(1200), time(12_000)]);
+    assert_eq!(intervals(format!("{LINK}{}", chain(", interval = \"1s\""))), [time(1_000_000); 2]);
+    assert_eq!(intervals(format!("{LINK}{}", chain(", interval = \"packet\""))), [Some(Interval::Packet); 2]);
+    // A trace has a mean rate: here 1500 bytes in 5 ms.
+    assert_eq!(intervals(format!("[[link]]\ntrace = \"steady.trace\"\n{bursts}"))[0], time(5000));
+    let by_packet = good(&format!("{LINK}{}", chain(", interval = \"packet\"")));
+    assert_eq!(good(&by_packet.to_toml()), by_packet);
 }
 
 #[test]
