@@ -9,6 +9,7 @@ import typer
 from airtcp._engine import size_in_bytes
 from airtcp.cli.errors import InputError
 from airtcp.cli.options import ScenarioArgument, SetOption, load
+from airtcp.facts.scenario import document
 
 EXAMPLES = """\b
 Examples:
@@ -21,7 +22,7 @@ Examples:
 def command(
     scenario: ScenarioArgument = None,
     link: Annotated[
-        str | None, typer.Option(metavar="NAME", help="The link to probe.  [default: the path's last]")
+        str | None, typer.Option(metavar="NAME", help="The link to probe.  [default: the wireless one]")
     ] = None,
     packet: Annotated[str, typer.Option(metavar="SIZE", help="Length of the IP packets.")] = "500B",
     packets: Annotated[int, typer.Option(metavar="N", min=1, help="Number of packets.")] = 1000,
@@ -41,7 +42,7 @@ def command(
         packet_bytes = size_in_bytes(packet)
     except ValueError as error:
         raise InputError(f"--packet {packet}: {error}") from error
-    name = link or found.links[-1]
+    name = link or document(found)["base_station"]
     first = found.seed if seed is None else seed
     times = found.round_trips(name, first, packet_bytes=packet_bytes, packets=packets)
     typer.echo(f"# {found.name}, link {name}, {packet} packets, seed {first}: round trips in ms")

@@ -34,7 +34,8 @@ pub struct ScenarioFile {
     /// TCP stack profile of every scheme that does not name one. `airtcp profiles` lists them.
     pub profile: String,
     /// Name of the wireless link. Its near end is the base station, where schemes place their base-station machine.
-    /// Absent: the last link.
+    /// Absent: the link that loses most packets at random; among equals one that loses given packets, then one with outages
+    /// or a varying rate, then the slowest, then the last.
     pub base_station: Option<String>,
     /// The links in path order, from the sender to the receiver; at least one.
     pub link: Vec<Link>,

@@ -21,6 +21,7 @@ mod schema;
 #[cfg(test)]
 mod tests;
 pub mod text_file;
+mod wireless;
 mod write;
 
 pub use error::{Problem, ScenarioError, Source};

@@ -3,6 +3,7 @@
 
 pub use super::file::{EnterRecordings, Fec, FlowDirection as Direction, Protected};
 pub use super::measurement::Measurement;
+use super::wireless::wireless_of;
 pub use airtcp_proto::path::Loss;
 pub use airtcp_proto::path::jitter::Distribution;
 use airtcp_proto::path::{BlockCode, ChannelConfig, RateLog, Trace};
@@ -307,6 +308,7 @@ impl Scenario {
     /// These links, one unlimited flow across all of them, one run of `reno`; the rest as in an empty file.
     pub fn over(links: Vec<Link>, duration: Dur) -> Scenario {
         let last = links.len().saturating_sub(1);
+        let base_station = wireless_of(&links);
         Scenario {
             name: String::new(),
             description: String::new(),
@@ -318,7 +320,7 @@ impl Scenario {
             schemes: vec!["reno".to_owned()],
             profile: "linux".to_owned(),
             links,
-            base_station: last,
+            base_station,
             flows: vec![Flow::unlimited("main", 0, last)],
             circuits: Vec::new(),
             measurement: None,

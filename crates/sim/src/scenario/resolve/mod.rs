@@ -15,6 +15,7 @@ use super::document::Node;
 use super::file::ScenarioFile;
 use super::model::Scenario;
 use super::overrides::names_in;
+use super::wireless::wireless_of;
 use airtcp_proto::scheme::Scheme;
 use airtcp_proto::tcp::profile;
 use airtcp_wire::Dur;
@@ -39,9 +40,9 @@ pub(super) fn resolve(
     let circuit_names = unique_names("circuit", root, check);
     let links = link::links(written, &link_names, files, check);
     let flows = flow::flows(written, flow_names, &link_names, check);
-    let last = link_names.len().saturating_sub(1);
+    let default = links.as_deref().map_or(0, wireless_of);
     let base_station =
-        flow::link_index("base_station", written.base_station.as_deref(), last, &link_names, check);
+        flow::link_index("base_station", written.base_station.as_deref(), default, &link_names, check);
     let (links, flows, base_station) = (links?, flows?, base_station?);
     let circuits = circuit::circuits(written, circuit_names, &link_names, &flows, check)?;
     Some(Scenario {

@@ -5,6 +5,7 @@ mod messages;
 mod properties;
 mod recipes;
 mod shipped;
+mod wireless;
 
 use super::{Scenario, ScenarioError};
 use std::path::{Path, PathBuf};

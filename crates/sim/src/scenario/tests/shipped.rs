@@ -26,6 +26,15 @@ fn every_shipped_scenario_loads_and_says_what_it_is() {
     }
 }
 
+/// Readers see which link it is; schemes act there.
+#[test]
+fn every_shipped_scenario_with_several_links_names_the_wireless_one() {
+    for (name, text) in shipped_texts() {
+        let is_named = text.lines().any(|line| line.starts_with("base_station = "));
+        assert_eq!(is_named, text.matches("\n[[link]]").count() > 1, "{name}");
+    }
+}
+
 #[test]
 fn every_shipped_scenario_reads_back_from_its_full_form() {
     for (name, text) in shipped_texts() {
