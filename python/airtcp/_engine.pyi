@@ -236,7 +236,7 @@ class Scenario:
         The same scheme and seed give the same record on any machine. With `series_interval_s`, the record has
         time series with that spacing. With `pcap`, the packets of `pcap_link` (default: the first link) are
         written to that file as pcapng. Raises ScenarioError for a scheme or a link that does not exist,
-        Cancelled, and OSError.
+        Cancelled, which names the hook that was running, and OSError.
         """
 
 @final
@@ -379,6 +379,9 @@ class Window:
     def ssthresh(self) -> float:
         """Infinite before the first loss, unless the stack has `initial_ssthresh`.
 
+        A hook that answers a loss or ECN-Echo by setting cwnd alone sets ssthresh to the same (RFC 5681
+        §3.2), and one that answers a timeout, to half of FlightSize, at least two segments (RFC 5681 §3.1).
+
         Setting it to a value that is not a number of 0 or more raises ValueError.
         """
 
@@ -408,6 +411,10 @@ class Record:
 
     def to_json(self) -> str:
         """`airtcp.records.Run` as JSON."""
+
+    @property
+    def hooks_not_run(self) -> list[tuple[str, str]]:
+        """Required hooks of Python congestion controls that have not run: names of control and hook."""
 
     def totals(self) -> dict[str, float | int | None]:
         """Sums over the measured flows, by the names of `airtcp.records.Flow`.

@@ -47,6 +47,7 @@ class Description:
     name: str
     parameters: tuple[Parameter, ...]
     hooks: tuple[str, ...]
+    required: tuple[str, ...]
     is_paced: bool
     governs_recovery: bool
 
@@ -69,6 +70,8 @@ def parameter(default: T, *, minimum: float = -math.inf, maximum: float = math.i
 
 class CongestionControl(Window):
     """The base class of congestion controls in Python. Only `on_ack` and `on_loss` are required.
+
+    A result names the required hooks that have not run.
 
     The engine makes an object of the class for each connection, as it sends its first data, and sets
     `mss`, `cwnd` and `ssthresh` before `__init__`, which takes no arguments. Hooks set `cwnd`, `ssthresh` and
@@ -106,13 +109,18 @@ class CongestionControl(Window):
 
     def on_loss(self, loss: Loss) -> None:
         """Called when a loss is detected; once per recovery. The defaults of `on_timeout` and `on_ecn` call
-        it too."""
+        it too.
+
+        If it sets `cwnd` alone, `ssthresh` becomes the same, so that congestion avoidance follows (RFC 5681
+        §3.2).
+        """
         raise NotImplementedError
 
     def on_timeout(self, loss: Loss) -> None:
         """Called when the retransmission timer expires for the first time on a segment.
 
-        On further timeouts cwnd becomes one segment and ssthresh is kept, without a call (RFC 5681 §3.1).
+        If `ssthresh` is not set, it becomes half of FlightSize, at least two segments. On further timeouts
+        cwnd becomes one segment and ssthresh is kept, without a call (RFC 5681 §3.1).
         """
         self.on_loss(loss)
         self.cwnd = self.mss
@@ -156,9 +164,10 @@ class CongestionControl(Window):
     @classmethod
     def _description(cls) -> Description:
         if cls.lacking():
-            raise TypeError(f"{cls.__name__} lacks {' and '.join(cls.lacking())} ({_place(cls)})")
+            lacking = " and ".join(_with_hint(cls, hook) for hook in cls.lacking())
+            raise TypeError(f"{cls.__name__} lacks {lacking} ({_place(cls)})")
         hooks = tuple(hook for hook in _HOOKS if hook in _DEFAULTED or _has(cls, hook))
-        return Description(cls.name, cls._parameters, hooks, cls.is_paced, cls.governs_recovery)
+        return Description(cls.name, cls._parameters, hooks, _NEEDED, cls.is_paced, cls.governs_recovery)
 
 
 _NEEDED = ("on_ack", "on_loss")
@@ -170,8 +179,16 @@ def _has(cls: type[CongestionControl], hook: str) -> bool:
     return getattr(cls, hook) is not getattr(CongestionControl, hook)
 
 
+def _with_hint(cls: type[CongestionControl], hook: str) -> str:
+    """Returns the hook's name, and what its method is called instead, by the looks of it."""
+    methods = [name for name, value in vars(cls).items() if callable(value) and not name.startswith("__")]
+    near = get_close_matches(hook, methods, n=1)
+    return f"{hook} (is {near[0]} meant to be it?)" if near else hook
+
+
 def _refuse_misspelt_hooks(cls: type[CongestionControl]) -> None:
-    for name in vars(cls):
+    own = dict.fromkeys(name for base in cls.__mro__ for name in vars(base))
+    for name in own:
         if name.startswith("on_") and name not in _HOOKS:
             near = get_close_matches(name, _HOOKS, n=1)
             hint = f"did you mean {near[0]}? " if near else ""

@@ -13,6 +13,7 @@ use pyo3::types::{PyDict, PyList};
 pub struct Record {
     pub record: RunRecord,
     pub series: Series,
+    pub unheard: Vec<(String, String)>,
 }
 
 #[pymethods]
@@ -20,6 +21,12 @@ impl Record {
     /// `airtcp.records.Run` as JSON.
     fn to_json(&self) -> PyResult<String> {
         serde_json::to_string(&self.record).map_err(|error| PyValueError::new_err(error.to_string()))
+    }
+
+    /// Required hooks of Python congestion controls that have not run: names of control and hook.
+    #[getter]
+    fn hooks_not_run(&self) -> Vec<(String, String)> {
+        self.unheard.clone()
     }
 
     /// Sums over the measured flows, by the names of `airtcp.records.Flow`.

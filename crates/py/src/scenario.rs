@@ -257,7 +257,7 @@ impl Scenario {
     /// The same scheme and seed give the same record on any machine. With `series_interval_s`, the record
     /// has time series with that spacing. With `pcap`, the packets of `pcap_link` (default: the first link)
     /// are written to that file as pcapng. Raises ScenarioError for a scheme or a link that does not exist,
-    /// Cancelled, and OSError.
+    /// Cancelled, which names the hook that was running, and OSError.
     #[pyo3(signature = (scheme, seed, *, series_interval_s = None, pcap = None, pcap_link = None, cancel = None))]
     #[allow(clippy::too_many_arguments, reason = "keywords in Python")]
     fn run(
@@ -270,8 +270,9 @@ impl Scenario {
         pcap_link: Option<String>,
         cancel: Option<&CancelToken>,
     ) -> PyResult<Record> {
-        let Run { controllers, fault } = Run::new(py, &control::classes(&self.classes, scheme)?)?;
-        let scheme = Scheme::parse_with(&control::name(scheme)?, &self.found.profile, &controllers)
+        let own = Run::new(py, &control::classes(&self.classes, scheme)?)?;
+        let fault = &own.fault;
+        let scheme = Scheme::parse_with(&control::name(scheme)?, &self.found.profile, &own.controllers)
             .map_err(|error| ScenarioError::new_err(error.to_string()))?;
         if let Some(cancel) = cancel {
             cancel.watch(&fault.thread);
@@ -280,15 +281,17 @@ impl Scenario {
             series: series_interval_s.map(Dur::from_secs_f64),
             captures: pcap.map(|path| self.capture(&path, pcap_link)).transpose()?.into_iter().collect(),
             cancel: cancel.map(CancelToken::flag).into_iter().chain([fault.flag()]).collect(),
-            controllers,
+            controllers: own.controllers.clone(),
             ..RunOptions::default()
         };
         let outcome = py.detach(|| run(&self.found, &scheme, seed, options));
-        if let Some(raised) = fault.take().filter(|_| !cancel.is_some_and(CancelToken::is_cancelled)) {
-            return Err(raised.into_error(py)?);
+        if let Some(raised) = fault.take() {
+            let is_cancelled = cancel.is_some_and(CancelToken::is_cancelled);
+            return Err(if is_cancelled { raised.into_cancelled() } else { raised.into_error(py)? });
         }
         let outcome = outcome.map_err(error)?;
-        Ok(Record { record: outcome.record, series: outcome.series.unwrap_or_default() })
+        let series = outcome.series.unwrap_or_default();
+        Ok(Record { record: outcome.record, series, unheard: own.unheard() })
     }
 }
 

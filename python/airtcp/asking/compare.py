@@ -244,15 +244,16 @@ def compare_all(
             on_done(outcome.place, outcome.finished.run)
 
     interrupted = False
+    stopped: tuple[str, ...] = ()
     try:
         with opened(executor, jobs) as pool:
             work, pack = (_run, packed) if pool.executor else (on_this_machine, _as_it_is)
             todo = _todo(requests, pack)
             run_all(work, todo, pool, cancel, keep)
-    except KeyboardInterrupt:
-        interrupted = True
+    except KeyboardInterrupt as interrupt:
+        interrupted, stopped = True, tuple(getattr(interrupt, "__notes__", ()))
     return [
-        collected(request.scenario, found, failed, interrupted)
+        collected(request.scenario, found, failed, interrupted, stopped=stopped)
         for request, found, failed in zip(requests, outcomes, failures, strict=True)
     ]
 
@@ -285,4 +286,4 @@ def _run(todo: _Todo, cancel: CancelToken | None = None) -> _Outcome | _Failed:
         return _Failed(job.place, Failure(job.scheme, job.seed, str(error)))
     run: Run = json.loads(record.to_json())
     series = None if job.series_interval_s is None else series_of(record, run)
-    return _Outcome(job.place, Finished(run, series))
+    return _Outcome(job.place, Finished(run, series, tuple(record.hooks_not_run)))

@@ -71,7 +71,8 @@ def run(
         )
     )
     content: Run = json.loads(record.to_json())
-    return RunResult(found, content, series_of(record, content) if series else None)
+    all_series = series_of(record, content) if series else None
+    return RunResult(found, content, all_series, hooks_not_run=tuple(record.hooks_not_run))
 
 
 def _on_linux(

@@ -88,6 +88,15 @@ class Commands(TyperGroup):
         _quieten_libraries()
         return name, load(name), rest
 
+    def invoke(self, ctx: Any) -> Any:
+        """Names the hooks that Ctrl-C has ended; Typer would exit without a word."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt as interrupt:
+            for hook in getattr(interrupt, "__notes__", ()):
+                print(f"airtcp: interrupted; {hook}", file=sys.stderr)
+            raise
+
 
 app = typer.Typer(name="airtcp", cls=Commands, no_args_is_help=True, **SETTINGS)
 

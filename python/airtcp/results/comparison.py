@@ -15,6 +15,8 @@ from airtcp._engine import Scenario
 from airtcp.facts.assumption import Assumption
 from airtcp.facts.failure import Failure, failure_notes
 from airtcp.facts.records import Run
+from airtcp.facts.hooks import HookNotRun, hook_notes
+from airtcp.facts.placement import placement_notes
 from airtcp.facts.scenario import document, headline, replays
 from airtcp.facts.series import NO_SERIES, Series
 from airtcp.facts.summary import COMPLETION, SchemeSummary, objective, summarise_all
@@ -56,6 +58,10 @@ class Comparison(Shown):
     left_out: tuple[LeftOut, ...] = ()
     """Requested schemes that cannot run there."""
 
+    hooks_not_run: tuple[HookNotRun, ...] = ()
+    """Required hooks of congestion controls in Python that ran in none of a scheme's runs."""
+    stopped: tuple[str, ...] = ()
+    """Hooks that were running when it was interrupted."""
     @property
     def backend(self) -> Literal["sim", "linux"]:
         """Where it ran."""
@@ -192,7 +198,12 @@ class Comparison(Shown):
     def notes(self) -> list[str]:
         """Text below the table: the verdict, and what is missing."""
         said = [self.verdict.text] if self.verdict else []
-        return [*said, *left_out_notes(self.left_out), *self.remarks]
+        return [*said, *self.placement, *left_out_notes(self.left_out), *self.remarks]
+
+    @property
+    def placement(self) -> list[str]:
+        """On which of several links the schemes act that do so in the middle of the path."""
+        return placement_notes(self.scenario, self.scenario.schemes)
 
     @property
     def remarks(self) -> list[str]:
@@ -200,10 +211,11 @@ class Comparison(Shown):
         said = []
         if self.interrupted:
             total = len(self.scenario.schemes) * self.scenario.seeds
-            said.append(f"Interrupted: partial results, {len(self.runs)} of {total} runs.")
+            where = "".join(f"; {hook}" for hook in self.stopped)
+            said.append(f"Interrupted: partial results, {len(self.runs)} of {total} runs{where}.")
         if self.host:
             said += self.host.notes
-        return [*said, *failure_notes(self.failures)]
+        return [*said, *failure_notes(self.failures), *hook_notes(self.hooks_not_run)]
 
     def _stacked(self, part: str) -> pl.DataFrame:
         if not self.all_series:
@@ -224,6 +236,7 @@ def collected(
     finished: Sequence[Finished],
     failures: Sequence[Failure],
     interrupted: bool,
+    hooks_not_run: tuple[HookNotRun, ...] = ()
     host: Host | None = None,
     left_out: tuple[LeftOut, ...] = (),
 ) -> Comparison:
@@ -233,9 +246,22 @@ def collected(
     return Comparison(
         scenario=scenario,
         runs=[each.run for each in ordered],
+    stopped: tuple[str, ...] = (),
         all_series={(each.run["scheme"], each.run["seed"]): each.series for each in ordered if each.series},
         interrupted=interrupted,
         failures=sorted(failures, key=lambda failure: (order[failure.scheme], failure.seed)),
         host=host,
         left_out=left_out,
     )
+        hooks_not_run=_in_no_run(ordered),
+        stopped=stopped,
+
+
+def _in_no_run(finished: Sequence[Finished]) -> tuple[HookNotRun, ...]:
+    """Returns the hooks that ran in none of their scheme's runs."""
+    by_scheme: dict[str, list[Finished]] = {}
+    for each in finished:
+        by_scheme.setdefault(each.run["scheme"], []).append(each)
+    first = ((own[0].hooks_not_run, own) for own in by_scheme.values())
+    never = (hook for hooks, own in first for hook in hooks if all(hook in run.hooks_not_run for run in own))
+    return tuple(dict.fromkeys(never))

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, get_args, get_origin,
 from airtcp._engine import version
 from airtcp.facts.assumption import Assumption
 from airtcp.facts.failure import Failure
+from airtcp.facts.hooks import HookNotRun
 from airtcp.facts.records import Run
 from airtcp.facts.scenario import seeds_of
 from airtcp.facts.stats import CONFIDENCE
@@ -44,6 +45,8 @@ class Results(TypedDict):
     backend: Literal["sim", "linux"]
     host: Host | None
     left_out: tuple[LeftOut, ...]
+    placement: list[str]
+    hooks_not_run: tuple[HookNotRun, ...]
 
 
 def results(found: Comparison, command: str | None) -> Results:
@@ -65,6 +68,8 @@ def results(found: Comparison, command: str | None) -> Results:
         "backend": found.backend,
         "host": found.host,
         "left_out": found.left_out,
+        "placement": found.placement,
+        "hooks_not_run": found.hooks_not_run,
     }
 
 

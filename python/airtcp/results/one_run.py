@@ -11,6 +11,8 @@ import polars as pl
 
 from airtcp._engine import Scenario
 from airtcp.facts.assumption import Assumption
+from airtcp.facts.hooks import HookNotRun, hook_notes
+from airtcp.facts.placement import placement_notes
 from airtcp.facts.records import Run
 from airtcp.facts.series import NO_SERIES, Series
 from airtcp.linux.host import Host
@@ -35,6 +37,8 @@ class RunResult(Shown):
     """Assumptions, if the scenario was fitted to measurements; None if unknown."""
     host: Host | None = None
     """The machine on whose kernel it ran; None if it ran in the simulator."""
+    hooks_not_run: tuple[HookNotRun, ...] = ()
+    """Required hooks of congestion controls in Python that have not run."""
 
     @property
     def scheme(self) -> str:
@@ -110,6 +114,12 @@ class RunResult(Shown):
             return [record]
         frames = {"series": self.series, "queues": self.queues, "events": self.events}
         return [record, *write_frames(frames, folder), *self.save_figures(folder, formats)]
+
+    @property
+    def notes(self) -> list[str]:
+        """On which link the scheme acts, how the host differed, and what did not happen."""
+        where = placement_notes(self.scenario, [self.scheme])
+        return [*where, *(self.host.notes if self.host else []), *hook_notes(self.hooks_not_run)]
 
     @property
     def _series(self) -> Series:

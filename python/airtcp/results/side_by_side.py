@@ -110,7 +110,7 @@ class SideBySide(Shown):
         """Text below the table: the verdict, and what is missing."""
         said = [self.agreement.text] if self.agreement else []
         said += [f"{where}: {found.verdict.text}" for where, found in self._places if found.verdict]
-        return [*said, *self.remarks]
+        return [*said, *self.sim.placement, *self.remarks]
 
     @property
     def remarks(self) -> list[str]:

@@ -12,11 +12,13 @@ from signal import SIGINT, default_int_handler, getsignal, signal
 from threading import current_thread, main_thread
 from typing import TypeVar
 
-from airtcp._engine import CancelToken
+from airtcp._engine import Cancelled, CancelToken
 
 J = TypeVar("J")
 T = TypeVar("T")
 
+CANCELLED = "cancelled"
+"""What the engine says of a run that was not in a hook."""
 AHEAD = 2
 """Jobs handed out per worker, so that none waits for its next one."""
 
@@ -58,11 +60,12 @@ def run_all(
 
     Without an executor, nothing is left running however it ends. `todo` is read only when there is room:
     neither it nor its results need fit into memory. On KeyboardInterrupt, pending work is cancelled, and
-    `on_interrupt` is called before the running work is awaited.
+    `on_interrupt` is called before the running work is awaited; its notes name the hooks that it has stopped.
     """
     done: SimpleQueue[Future[T]] = SimpleQueue()
     jobs = iter(todo)
     under_way: set[Future[T]] = set()
+    interrupt: KeyboardInterrupt | None = None
     with _interrupts_noted() as raise_noted:
         executor = pool.executor or ThreadPoolExecutor(pool.at_a_time)
 
@@ -79,7 +82,8 @@ def run_all(
                 under_way.remove(future)
                 on_done(future.result())
                 submit()
-        except KeyboardInterrupt:
+        except KeyboardInterrupt as caught:
+            interrupt = caught
             on_interrupt()
             raise
         finally:
@@ -90,6 +94,8 @@ def run_all(
             if pool.executor is None:
                 _wait_for(under_way, cancel)
                 executor.shutdown()
+            if interrupt:
+                _note_hooks(interrupt, under_way)
         raise_noted()
 
 
@@ -107,6 +113,15 @@ def _wait_for(under_way: Collection[Future[T]], cancel: CancelToken) -> None:
     while busy := [future for future in under_way if not future.done()]:
         wait(busy, timeout=0.2)
         cancel.cancel()
+
+
+def _note_hooks(interrupt: KeyboardInterrupt, under_way: Collection[Future[T]]) -> None:
+    """Adds which hooks of a user's Python code the interrupt has stopped: one of them may be endless."""
+    ended = [future for future in under_way if future.done() and not future.cancelled()]
+    stopped = [str(error) for future in ended if isinstance(error := future.exception(), Cancelled)]
+    for text in dict.fromkeys(stopped):
+        if text != CANCELLED:
+            interrupt.add_note(text)
 
 
 @contextmanager

@@ -36,7 +36,7 @@ def _(found: SideBySide) -> str:
 
 @text_of.register
 def _(found: RunResult) -> str:
-    return "\n".join([*run_lines(found.run), *(found.host.notes if found.host else [])])
+    return "\n".join([*run_lines(found.run), *found.notes])
 
 
 @text_of.register

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import pickle
 from typing import ClassVar
@@ -95,6 +96,101 @@ def test_mistakes_in_a_class_are_told_where_it_is_written() -> None:
         SHORT.with_controllers(int)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="beta = 2 is not between 0 and 1"):
         type("Outside", (Aimd,), {"beta": airtcp.parameter(2, minimum=0, maximum=1)})
+
+
+def test_a_hook_under_another_name_is_told_and_so_is_one_that_a_mixin_misspells() -> None:
+    shouting = type("Shouting", (airtcp.CongestionControl,), {"onAck": Aimd.on_ack, "on_loss": Aimd.on_loss})
+    with pytest.raises(TypeError, match=r"Shouting lacks on_ack .is onAck meant to be it\?"):
+        SHORT.with_controllers(shouting)
+    mixin = type("Mixin", (), {"on_los": lambda self, loss: None})
+    with pytest.raises(TypeError, match=r"Mixed.on_los: no such hook; did you mean on_loss"):
+        type("Mixed", (mixin, Aimd), {})
+
+
+class Halving(Aimd):
+    """Sets cwnd alone."""
+
+    def on_loss(self, loss: airtcp.Loss) -> None:
+        self.cwnd = max(self.beta * loss.flight_size_bytes, 2 * self.mss)
+
+
+def test_cwnd_alone_ends_slow_start_as_if_ssthresh_had_been_set() -> None:
+    """RFC 5681 §3.2 ends recovery with a cwnd of ssthresh; only timeouts could tell the two classes apart."""
+    no_timeouts = SHORT.vary({"wireless.loss": {"at": ["1s", "2s", "3s"]}})
+    one, other = (no_timeouts.run(kind, 1) for kind in (Aimd, Halving))
+    assert one.hooks_not_run == other.hooks_not_run == []
+    records = [json.loads(record.to_json())["flows"][0] for record in (one, other)]
+    assert records[0]["timeouts"] == 0
+    assert records[0] == {**records[1], "scheme": "aimd"}
+
+
+def test_ssthresh_after_a_loss_is_what_the_hook_sets_or_what_the_standard_says() -> None:
+    seen: list[tuple[str, float, float, int]] = []
+
+    class Seeing(Halving):
+        def __init__(self) -> None:
+            self.waiting: list[airtcp.Loss] = []
+
+        def on_sent(self, sent_bytes: int, in_flight_bytes: int) -> None:
+            while self.waiting:
+                loss = self.waiting.pop()
+                seen.append((loss.cause, self.cwnd, self.ssthresh, loss.flight_size_bytes))
+
+        def on_loss(self, loss: airtcp.Loss) -> None:
+            super().on_loss(loss)
+            self.waiting.append(loss)
+
+        def on_timeout(self, loss: airtcp.Loss) -> None:
+            self.cwnd = self.mss
+            self.waiting.append(loss)
+
+    class Keeping(Seeing):
+        def on_loss(self, loss: airtcp.Loss) -> None:
+            super().on_loss(loss)
+            self.ssthresh = 7 * self.mss
+
+    lossy = SHORT.vary({"wireless.loss": {"at": ["1s"]}, "wireless.outages": {"at": ["2s"], "length": "1s"}})
+    for kind, kept in ((Seeing, False), (Keeping, True)):
+        seen.clear()
+        lossy.run(kind, 1)
+        causes = {cause: (cwnd, ssthresh, flight) for cause, cwnd, ssthresh, flight in seen}
+        _, ssthresh, flight = causes["timeout"]
+        assert ssthresh == pytest.approx(max(flight // 2, 2 * 1448), rel=0.01)
+        cwnd, ssthresh, _ = causes["loss"]
+        assert ssthresh < math.inf
+        assert (ssthresh != cwnd) == kept
+
+
+def test_a_required_hook_that_never_ran_is_named() -> None:
+    clean = SHORT.vary({"wireless.loss": {}, "wireless.queue": {"packets": 100_000}})
+
+    class Growing(Aimd):
+        """Never leaves slow start, so that nothing of `on_ack` is tried."""
+
+        def on_ack(self, ack: airtcp.Ack) -> None:
+            raise RuntimeError("misspelt")
+
+        def on_loss(self, loss: airtcp.Loss) -> None:
+            self.ssthresh = math.inf
+
+    assert clean.run(Growing, 1).hooks_not_run == [("growing", "on_ack"), ("growing", "on_loss")]
+    found = airtcp.compare(clean, schemes=["reno", Growing, Aimd], series=False)
+    assert found.hooks_not_run == (
+        ("growing", "on_ack"),
+        ("growing", "on_loss"),
+        ("aimd", "on_ack"),
+        ("aimd", "on_loss"),
+    )
+    assert "growing: on_ack never ran: " in str(found)
+    assert found.results()["hooks_not_run"] == found.hooks_not_run
+    assert "growing: on_ack never ran: " in str(airtcp.run(clean, Growing, series=False))
+    lossy = airtcp.compare(SHORT, schemes=["reno", Growing, Aimd], series=False)
+    assert lossy.hooks_not_run == (("growing", "on_ack"),)
+
+
+def test_an_unused_class_is_not_reproached() -> None:
+    assert SHORT.with_controllers(Aimd).run("reno", 1).hooks_not_run == []
+    assert SHORT.vary({"wireless.loss.packet": 1.0}).run(Aimd, 1).hooks_not_run == []
 
 
 BAD = [math.nan, math.inf, -1.0, 0, None, "10", [1], object]

@@ -61,9 +61,10 @@ def test_ctrl_c_ends_an_endless_hook(tmp_path: Path, command: str, body: str) ->
         while "begun" not in process.stdout.readline():
             assert process.poll() is None
         os.killpg(process.pid, signal.SIGINT)
-        _, said = process.communicate(timeout=60)
+        out, said = process.communicate(timeout=60)
     assert process.returncode == 130, said
     assert "Traceback" not in said
+    assert "endless: on_slow_start was running at 0." in said + out
 
 
 def test_a_cancelled_run_leaves_its_thread_as_it_was() -> None:
@@ -81,7 +82,7 @@ def test_a_cancelled_run_leaves_its_thread_as_it_was() -> None:
         stopped = pool.submit(SHORT.run, Endless, 1, cancel=cancel)
         assert begun.wait(20)
         cancel.cancel()
-        with pytest.raises(airtcp.Cancelled):
+        with pytest.raises(airtcp.Cancelled, match=r"endless: on_ack was running at [0-9.]+ s"):
             stopped.result(20)
         assert pool.submit(sum, range(1_000_000)).result(20) > 0
         assert pool.submit(lambda: SHORT.run(Aimd, 1).to_json()).result(20) == SHORT.run(Aimd, 1).to_json()

@@ -1,6 +1,7 @@
 //! A controller's class, as `airtcp.control` describes it.
 
 use super::fault::Fault;
+use super::heard::Heard;
 use super::hooks::Adapter;
 use super::window::Window;
 use crate::cancel::Thread;
@@ -26,6 +27,8 @@ pub struct Description {
     pub parameters: Vec<Parameter>,
     /// Hooks that it has; the engine handles the others.
     pub hooks: Vec<String>,
+    /// Hooks that must run, if the controller is to do anything.
+    pub required: Vec<String>,
     pub is_paced: bool,
     pub governs_recovery: bool,
 }
@@ -100,17 +103,28 @@ pub struct Run {
     pub controllers: Controllers,
     /// Their first error, which ends the run.
     pub fault: Arc<Fault>,
+    heard: Vec<(Arc<Class>, Arc<Heard>)>,
 }
 
 impl Run {
     pub fn new(py: Python<'_>, classes: &[Arc<Class>]) -> PyResult<Run> {
         let fault = Arc::new(Fault::new(Arc::new(Thread::current(py)?)));
-        let given = |class: &Arc<Class>| -> Arc<dyn Given> {
-            Arc::new(GivenClass { class: class.clone(), fault: fault.clone() })
+        let heard: Vec<_> = classes.iter().map(|class| (class.clone(), Arc::<Heard>::default())).collect();
+        let given = |(class, heard): &(Arc<Class>, Arc<Heard>)| -> Arc<dyn Given> {
+            Arc::new(GivenClass { class: class.clone(), fault: fault.clone(), heard: heard.clone() })
         };
-        let controllers = scheme::controllers(classes.iter().map(given).collect());
+        let controllers = scheme::controllers(heard.iter().map(given).collect());
         let controllers = controllers.map_err(|error| ScenarioError::new_err(error.to_string()))?;
-        Ok(Run { controllers, fault })
+        Ok(Run { controllers, fault, heard })
+    }
+
+    /// Required hooks of the classes in use that have not run, each with the name of its class.
+    pub fn unheard(&self) -> Vec<(String, String)> {
+        let of_class = |(class, heard): &(Arc<Class>, Arc<Heard>)| {
+            let Description { name, required, .. } = &class.description;
+            heard.missing(required).map(|hook| (name.clone(), hook.to_owned())).collect::<Vec<_>>()
+        };
+        self.heard.iter().flat_map(of_class).collect()
     }
 }
 
@@ -118,6 +132,7 @@ impl Run {
 struct GivenClass {
     class: Arc<Class>,
     fault: Arc<Fault>,
+    heard: Arc<Heard>,
 }
 
 impl Given for GivenClass {
@@ -133,7 +148,8 @@ impl Given for GivenClass {
     /// controllers.
     fn build(&self, build: &Build, values: &Values) -> Box<dyn CongestionControl> {
         let build = &Build { windows: WindowRules::Rfc, ..*build };
-        let adapter = Adapter::new(self.class.clone(), self.fault.clone(), values.clone());
+        let adapter =
+            Adapter::new(self.class.clone(), self.fault.clone(), self.heard.clone(), values.clone());
         Box::new(Composed::new(build, adapter))
     }
 }

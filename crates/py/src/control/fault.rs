@@ -1,7 +1,7 @@
 //! Ends a run whose Python controllers fail.
 
 use crate::cancel::Thread;
-use crate::errors::ControllerError;
+use crate::errors::{Cancelled, ControllerError};
 use airtcp_wire::Time;
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
@@ -24,18 +24,30 @@ pub struct Raised {
 }
 
 impl Raised {
+    /// Returns the exception of a run that was stopped in this hook.
+    pub fn into_cancelled(self) -> PyErr {
+        Cancelled::new_err(format!("{} was running{}", self.place(), self.when()))
+    }
+
+    fn place(&self) -> String {
+        format!("{}: {}", self.controller, self.hook)
+    }
+
+    fn when(&self) -> String {
+        format!(" at {} s of simulated time", self.now.as_secs_f64())
+    }
+
     /// Returns the run's exception; an interrupt is not reported as an error of the controller.
     pub fn into_error(self, py: Python<'_>) -> PyResult<PyErr> {
-        let Raised { controller, hook, now, error } = self;
+        let (place, when) = (self.place(), self.when());
+        let error = self.error;
         if error.is_instance_of::<PyKeyboardInterrupt>(py) {
             return Ok(error);
         }
         let raised = (error.get_type(py), error.value(py), error.traceback(py));
         let lines = py.import("traceback")?.call_method1("format_exception", raised)?;
         let text: Vec<String> = lines.extract()?;
-        let now_s = now.0 as f64 / 1e9;
-        let failure =
-            format!("{controller}: {hook} failed at {now_s} s of simulated time\n{}", text.concat());
+        let failure = format!("{place} failed{when}\n{}", text.concat());
         let raised = ControllerError::new_err(failure.trim_end().to_owned());
         raised.set_cause(py, Some(error));
         Ok(raised)

@@ -3,6 +3,7 @@
 
 use super::class::{Class, Parameter};
 use super::fault::{Fault, Raised};
+use super::heard::Heard;
 use super::signals::{Ack, Loss};
 use super::window::Window;
 use airtcp_proto::cc::registry::Values;
@@ -23,6 +24,7 @@ const FIN: u64 = 1;
 pub struct Adapter {
     class: Arc<Class>,
     fault: Arc<Fault>,
+    heard: Arc<Heard>,
     values: Values,
     object: Option<Arc<Object>>,
 }
@@ -36,7 +38,7 @@ struct Object {
 }
 
 #[derive(Clone, Copy)]
-enum Hook {
+pub enum Hook {
     Ack,
     Loss,
     Ecn,
@@ -49,8 +51,8 @@ enum Hook {
     Restart,
 }
 
-/// Names of the hooks.
-const HOOKS: [&str; 10] = [
+/// Names of the hooks, in the order of [`Hook`].
+pub const HOOKS: [&str; 10] = [
     "on_ack",
     "on_loss",
     "on_ecn",
@@ -78,17 +80,17 @@ impl Object {
         self.hooks[hook as usize].as_ref()
     }
 
-    /// Applies a hook's changes to the sender.
-    fn end(&self, py: Python<'_>, window: &mut cc::Window) {
+    /// Applies a hook's changes to the sender; `event` is what the hook answers, if anything.
+    fn end(&self, py: Python<'_>, window: &mut cc::Window, event: Option<&Congestion>) {
         let base = self.base.borrow(py);
-        base.end(window);
+        base.end(window, event);
         self.pacing_rate.store(base.pacing_rate().map_or(0, |rate| rate.0), Ordering::Relaxed);
     }
 }
 
 impl Adapter {
-    pub fn new(class: Arc<Class>, fault: Arc<Fault>, values: Values) -> Adapter {
-        Adapter { class, fault, values, object: None }
+    pub fn new(class: Arc<Class>, fault: Arc<Fault>, heard: Arc<Heard>, values: Values) -> Adapter {
+        Adapter { class, fault, heard, values, object: None }
     }
 
     /// Does `work` with the interpreter; an error ends the run.
@@ -121,6 +123,20 @@ impl Adapter {
     where
         A: for<'py> PyCallArgs<'py>,
     {
+        self.call_to(None, now, window, hook, arguments);
+    }
+
+    /// As `call`; `event` is what the hook answers.
+    fn call_to<A>(
+        &self,
+        event: Option<&Congestion>,
+        now: Time,
+        window: &mut cc::Window,
+        hook: Hook,
+        arguments: A,
+    ) where
+        A: for<'py> PyCallArgs<'py>,
+    {
         let Some(object) = &self.object else { return };
         let Some(method) = object.hook(hook) else { return };
         let name = HOOKS[hook as usize];
@@ -134,7 +150,8 @@ impl Adapter {
                 );
                 return Err(PyTypeError::new_err(message));
             }
-            object.end(py, window);
+            object.end(py, window, event);
+            self.heard.note(hook);
             Ok(())
         });
     }
@@ -150,7 +167,8 @@ impl Adapter {
             base.borrow_mut().begin(now, window);
             object.call_method0("__init__")?;
             let object = Object::new(base, &self.class)?;
-            object.end(py, window);
+            object.end(py, window, None);
+            self.heard.begin();
             Ok(Arc::new(object))
         });
         self.object = object;
@@ -205,7 +223,7 @@ impl Avoidance for Adapter {
             Cause::Ecn => Hook::Ecn,
             Cause::Timeout => Hook::Timeout,
         };
-        self.call(event.now, window, hook, (Loss(*event),));
+        self.call_to(Some(event), event.now, window, hook, (Loss(*event),));
         (window.cwnd, window.ssthresh) != before
     }
 

@@ -5,6 +5,7 @@
 
 mod class;
 mod fault;
+mod heard;
 mod hooks;
 mod signals;
 mod window;

@@ -1,6 +1,6 @@
 //! The base class of controllers: the values that they set.
 
-use airtcp_proto::cc;
+use airtcp_proto::cc::{self, Cause, Congestion};
 use airtcp_wire::{Rate, Time};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -13,6 +13,8 @@ pub struct Window {
     cwnd: f64,
     ssthresh: f64,
     pacing_rate_bps: Option<f64>,
+    /// Has the hook that is running set ssthresh?
+    has_set_ssthresh: bool,
     /// Payload of a full segment: SMSS.
     #[pyo3(get)]
     mss: u64,
@@ -26,7 +28,14 @@ impl Window {
     #[pyo3(signature = (*, mss = 1460))]
     fn new(mss: u64) -> Window {
         let cwnd = 10.0 * mss as f64;
-        Window { cwnd, ssthresh: f64::INFINITY, pacing_rate_bps: None, mss, now: Time::ZERO }
+        Window {
+            cwnd,
+            ssthresh: f64::INFINITY,
+            pacing_rate_bps: None,
+            has_set_ssthresh: false,
+            mss,
+            now: Time::ZERO,
+        }
     }
 
     /// The congestion window. Fractions are kept; less than one segment counts as one.
@@ -46,6 +55,9 @@ impl Window {
 
     /// Infinite before the first loss, unless the stack has `initial_ssthresh`.
     ///
+    /// A hook that answers a loss or ECN-Echo by setting cwnd alone sets ssthresh to the same (RFC 5681
+    /// §3.2), and one that answers a timeout, to half of FlightSize, at least two segments (RFC 5681 §3.1).
+    ///
     /// Setting it to a value that is not a number of 0 or more raises ValueError.
     #[getter]
     fn ssthresh(&self) -> f64 {
@@ -56,7 +68,9 @@ impl Window {
     fn set_ssthresh(slf: &Bound<'_, Self>, value: &Bound<'_, PyAny>) -> PyResult<()> {
         let is_right = |ssthresh: f64| ssthresh >= 0.0;
         let wanted = "bytes, 0 or more, or infinite";
-        slf.borrow_mut().ssthresh = number(slf, "ssthresh", value, wanted, is_right)?;
+        let ssthresh = number(slf, "ssthresh", value, wanted, is_right)?;
+        let mut window = slf.borrow_mut();
+        (window.ssthresh, window.has_set_ssthresh) = (ssthresh, true);
         Ok(())
     }
 
@@ -115,15 +129,25 @@ impl Window {
         self.mss = window.mss();
         self.cwnd = window.exact_cwnd();
         self.ssthresh = if window.ssthresh == u64::MAX { f64::INFINITY } else { window.ssthresh as f64 };
+        self.has_set_ssthresh = false;
     }
 
-    /// Applies changes to the sender.
-    pub fn end(&self, window: &mut cc::Window) {
-        if self.cwnd != window.exact_cwnd() {
+    /// Applies changes to the sender. A hook that answers an `event` with cwnd alone means ssthresh, too: otherwise the
+    /// sender would be in slow start at once.
+    pub fn end(&self, window: &mut cc::Window, event: Option<&Congestion>) {
+        let has_set_cwnd = self.cwnd != window.exact_cwnd();
+        if has_set_cwnd {
             window.set_exact_cwnd(self.cwnd);
         }
+        let ssthresh =
+            event.filter(|_| has_set_cwnd && !self.has_set_ssthresh).map(|event| match event.cause {
+                // RFC 5681 §3.1 eq. (4).
+                Cause::Timeout => (event.flight_size / 2).max(2 * window.mss()) as f64,
+                // RFC 5681 §3.2 (6): recovery ends with a cwnd of ssthresh.
+                Cause::Loss | Cause::Ecn => self.cwnd,
+            });
         // The cast saturates, for infinity too.
-        window.ssthresh = self.ssthresh as u64;
+        window.ssthresh = ssthresh.unwrap_or(self.ssthresh) as u64;
     }
 
     pub fn pacing_rate(&self) -> Option<Rate> {
