@@ -6,6 +6,8 @@ import io
 
 import pytest
 from conftest import flow, run, runs_of
+from hypothesis import given
+from hypothesis import strategies as st
 from rich.console import Console
 
 from airtcp.facts.summary import summarise_all
@@ -40,6 +42,25 @@ def test_the_same_results_are_a_tie() -> None:
     judged = verdict(runs_of(reno=[2.0, 2.0], cubic=[2.0, 2.0]))
     assert judged is not None
     assert judged.tied
+
+
+def test_runs_that_repeat_one_run_are_a_tie_whatever_they_reach() -> None:
+    """However many seeds: without any spread, nothing tells a lead from chance."""
+    judged = verdict(runs_of(reno=[2.0] * 9, cubic=[1.9] * 9))
+    assert judged is not None
+    assert (judged.best, judged.tied) == ("reno", ("cubic",))
+    assert "No statistically clear winner" in judged.text
+    assert "± 0.0" not in judged.text
+    assert judged.text.endswith("In them, reno is 5.3 % above cubic.")
+
+
+@given(st.floats(0.5, 2.0), st.floats(-1.2, 1.2), st.lists(st.floats(0.9, 1.1), min_size=2, max_size=8))
+def test_nobody_wins_by_a_lead_that_reads_as_none(base: float, lead: float, spread: list[float]) -> None:
+    """`0.0 % above` is no lead, however narrow its interval."""
+    runs = runs_of(reno=[base * s * (1 + lead / 1000) for s in spread], cubic=[base * s for s in spread])
+    judged = verdict(runs)
+    assert judged is not None
+    assert judged.tied or " 0.0 %" not in judged.text
 
 
 @pytest.mark.parametrize("replays", [False, True])

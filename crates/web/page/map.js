@@ -51,13 +51,13 @@ export class LossMap {
     const [[best, most], next] = [...known].sort((a, b) => b[1] - a[1]);
     const ahead = next ? most / Math.max(next[1], 1) - 1 : 0;
     const button = this.cells.get(key);
-    const text = !next ? "–" : ahead < 0.02 ? "=" : ahead >= 1 ? `×${(1 + ahead).toFixed(1)}` : `+${Math.round(100 * ahead)} %`;
+    const text = !next || !most ? "–" : ahead < 0.02 ? "=" : ahead >= 1 ? `×${(1 + ahead).toFixed(1)}` : `+${Math.round(100 * ahead)} %`;
     button.textContent = text;
     button.style.setProperty("--own", colourOf(best, this.schemes));
     const strength = ahead < 0.02 ? 0 : 14 + 66 * Math.min(1, Math.log2(1 + ahead) / 2);
     button.style.setProperty("--strength", `${Math.round(strength)}%`);
     button.dataset.painted = "true";
-    const told = ahead < 0.02 ? "no clear winner" : `${spoken(best)}, ${text} over the next`;
+    const told = !most ? "nothing arrives" : ahead < 0.02 ? "no clear winner" : `${spoken(best)}, ${text} over the next`;
     button.setAttribute("aria-label", `Bit errors ${scientific(ber)}, round trip ${rtt} ms: ${told}. Go there.`);
     button.title = told;
   }

@@ -14,6 +14,7 @@ export function sentence(models) {
 }
 
 function clause(model, run) {
+  if (run.flows.every(({ measured, bytes_received: received }) => !measured || !received)) return `Nothing of ${spoken(model.scheme)} arrives`;
   const share = run.bound_bps ? run.goodput_bps / run.bound_bps : 0;
   const head = `${spoken(model.scheme)} uses ${percent(share)} of this link`;
   const others = run.flows.filter(({ measured }) => !measured).reduce((sum, flow) => sum + flow.goodput_bps, 0);

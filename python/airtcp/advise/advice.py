@@ -178,6 +178,9 @@ class Advice:
     scenario_toml: str
     """The scenario as a file."""
     recommendation: Recommendation | None
+    """None if too little has run, or if nothing arrived."""
+    nothing_arrived: str | None
+    """Says that nothing arrived with any scheme, and why; None otherwise."""
     loss_between: tuple[float, float] | None
     """Interval of the measured loss of full packets in the forward direction; None if not measured."""
     gain_between: tuple[float, float] | None

@@ -154,6 +154,7 @@ def _advice(
         scenario=document(inquiry.scenario),
         scenario_toml=inquiry.scenario.to_toml(),
         recommendation=choose(inquiry.race, inquiry.beside),
+        nothing_arrived=inquiry.race.nothing_arrived,
         loss_between=inquiry.question.loss_between,
         gain_between=_gain_between(inquiry),
         text=(),

@@ -28,8 +28,8 @@ Shares = Callable[[str], Share | None]
 
 
 def choose(race: Race, beside: Beside) -> Recommendation | None:
-    """Returns the recommendation; None until two candidates have run."""
-    if len(race.runs) < 2 or race.now.name not in race.runs:
+    """Returns the recommendation; None until two candidates have run, or if nothing arrives."""
+    if len(race.runs) < 2 or race.now.name not in race.runs or race.nothing_arrived:
         return None
     deployable = [c for c in race.ranked if c.deployable or c == race.now]
     better = [c for c in deployable if is_better(race, c)]

@@ -96,6 +96,8 @@ class Inquiry:
         pilot = self._pilot()
         self._prepare(pilot)
         self._rank(pilot)
+        if self.race.nothing_arrived:
+            return
         self._run_beside()
         self._even_out()
         self._run_ends()

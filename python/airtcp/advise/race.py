@@ -13,6 +13,7 @@ from airtcp._engine import Scenario
 from airtcp.advise.bench import Bench, Trial
 from airtcp.advise.candidates import Candidate
 from airtcp.advise.standing import SURE, Standing, gap, is_as_good, is_behind, standings
+from airtcp.facts.arrival import nothing_arrived
 from airtcp.facts.records import Run
 from airtcp.facts.scenario import document, is_recorded
 from airtcp.facts.stats import Estimate
@@ -53,6 +54,11 @@ class Race:
     @property
     def goal(self) -> Objective:
         return objective([run for of_candidate in self.runs.values() for run in of_candidate])
+
+    @property
+    def nothing_arrived(self) -> str | None:
+        """Says so; None if something arrived in any run."""
+        return nothing_arrived([run for of_candidate in self.runs.values() for run in of_candidate])
 
     @property
     def has_run(self) -> list[Candidate]:

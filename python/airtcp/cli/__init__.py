@@ -10,7 +10,8 @@ __all__ = ["main"]
 
 
 def main() -> None:
-    """Exit codes: 0 done, 1 a run of a user's congestion control failed, 2 bad input, 130 interrupted."""
+    """Exit codes: 0 done, 1 a run of a user's congestion control failed or nothing arrived in any, 2 bad
+    input, 130 interrupted."""
     _collect_less_garbage()
     try:
         # Imported here so that Ctrl-C during the import ends without a traceback too.

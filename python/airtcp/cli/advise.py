@@ -23,7 +23,7 @@ from airtcp.cli.apply import (
 )
 from airtcp.cli.console import plain_console, write_json
 from airtcp.cli.controllers import ControllerOption
-from airtcp.cli.errors import INTERRUPTED, InputError, check_outputs, writing
+from airtcp.cli.errors import FAILED, INTERRUPTED, InputError, check_outputs, writing
 from airtcp.cli.given import check_needs
 from airtcp.cli.options import (
     DurationOption,
@@ -155,6 +155,8 @@ def command(
         )
     if found.interrupted:
         raise typer.Exit(INTERRUPTED)
+    if found.nothing_arrived:
+        raise typer.Exit(FAILED)
 
 
 def _arguments(

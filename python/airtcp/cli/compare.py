@@ -133,7 +133,7 @@ def command(
         console.print(f"{what}: {directory}/{f', report: {report}' if report else ''}{how}")
     if found.interrupted:
         raise typer.Exit(INTERRUPTED)
-    if found.failures:
+    if found.failures or found.nothing_arrived:
         raise typer.Exit(FAILED)
 
 

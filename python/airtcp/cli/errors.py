@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 FAILED = 1
-"""Exit code if a run of a user's congestion control failed."""
+"""Exit code if a run of a user's congestion control failed, or if nothing arrived in any run."""
 BAD_INPUT = 2
 INTERRUPTED = 130
 

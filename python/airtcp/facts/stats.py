@@ -9,6 +9,8 @@ from functools import cache
 from statistics import fmean, stdev
 
 CONFIDENCE = 0.95
+NEGLIGIBLE = 0.0005
+"""A lead below this share reads 0.0 %: it is none."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,14 @@ def paired_difference(values: Sequence[float], base: Sequence[float]) -> Estimat
     """Returns the mean of values[i] − base[i]: runs with the same seed are pairs, since they draw the same
     losses."""
     return estimate([value - other for value, other in zip(values, base, strict=True)])
+
+
+def separates(gap: Estimate, base: float) -> bool:
+    """Returns whether a paired difference to values around `base` shows which is better.
+
+    Seeds that repeat one run do not, however many: differences without any spread say nothing of chance.
+    """
+    return bool(gap.half_width) and not gap.includes(0) and abs(gap.mean) >= NEGLIGIBLE * abs(base)
 
 
 def relative_gain(values: Sequence[float], base: Sequence[float]) -> Estimate | None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from airtcp.facts.arrival import nothing_arrived
 from airtcp.facts.records import Run
-from airtcp.facts.stats import Estimate
+from airtcp.facts.stats import NEGLIGIBLE, Estimate, separates
 from airtcp.facts.summary import Objective, difference, group, objective, summarise_all
 
 
@@ -15,12 +16,15 @@ class Verdict:
     """The best scheme, and its statistical ties with this many seeds."""
 
     best: str
+    """Empty if nothing arrived."""
     tied: tuple[str, ...]
     text: str
 
 
 def verdict(runs: Sequence[Run], *, replays: bool = False) -> Verdict | None:
     """Returns None if there is nothing to compare. `replays`: whether the path replays a recording."""
+    if empty := nothing_arrived(runs):
+        return Verdict("", (), empty)
     by_scheme = group(runs)
     if len(by_scheme) < 2:
         return None
@@ -31,20 +35,28 @@ def verdict(runs: Sequence[Run], *, replays: bool = False) -> Verdict | None:
     if any(gap.half_width is None for gap in gaps.values()):
         text = f"{best} has the best {goal.name}, but a single seed gives no interval; run more."
         return Verdict(best, (), text)
-    tied = tuple(other for other, gap in gaps.items() if gap.includes(0))
-    text = _tie(best, tied, goal) if tied else _win(best, ranked[1], gaps[ranked[1]], by_scheme, goal)
-    return Verdict(best, tied, text + _against_first(runs, best, tied) + _repeated(by_scheme, replays))
+    leads = {other: (gap, _mean(by_scheme[other], goal)) for other, gap in gaps.items()}
+    tied = tuple(other for other, (gap, base) in leads.items() if not separates(gap, base))
+    text = _tie(best, tied, goal) if tied else f"{best} has the best {goal.name},"
+    if not tied:
+        text += f"{_ahead(*leads[ranked[1]], goal)} {ranked[1]}, the next best."
+    text += _against_first(runs, best, tied) + _repeated(by_scheme, replays)
+    return Verdict(best, tied, text + _in_repeated(best, {other: leads[other] for other in tied}, goal))
 
 
 def rank(by_scheme: dict[str, list[Run]], goal: Objective) -> list[str]:
     """Returns the schemes from best to worst mean; equals keep their order."""
 
     def badness(scheme: str) -> float:
-        values = [value for run in by_scheme[scheme] if (value := goal.of(run)) is not None]
-        mean = sum(values) / len(values)
+        mean = _mean(by_scheme[scheme], goal)
         return -mean if goal.higher_is_better else mean
 
     return sorted(by_scheme, key=badness)
+
+
+def _mean(runs: Sequence[Run], goal: Objective) -> float:
+    values = [value for run in runs if (value := goal.of(run)) is not None]
+    return sum(values) / len(values)
 
 
 def _tie(best: str, tied: Sequence[str], goal: Objective) -> str:
@@ -52,12 +64,19 @@ def _tie(best: str, tied: Sequence[str], goal: Objective) -> str:
     return f"No statistically clear winner in {goal.name}: {names} cannot be separated with these seeds."
 
 
-def _win(best: str, second: str, gap: Estimate, by_scheme: dict[str, list[Run]], goal: Objective) -> str:
-    values = [value for run in by_scheme[second] if (value := goal.of(run)) is not None]
-    base = sum(values) / len(values)
+def _ahead(gap: Estimate, base: float, goal: Objective) -> str:
     ahead = f" {percent(gap.scaled(1 / base))}" if base else ""
-    word = "above" if goal.higher_is_better else "below"
-    return f"{best} has the best {goal.name},{ahead} {word} {second}, the next best."
+    return f"{ahead} {'above' if goal.higher_is_better else 'below'}"
+
+
+def _in_repeated(best: str, tied: Mapping[str, tuple[Estimate, float]], goal: Objective) -> str:
+    """Says how far the best is ahead of what it is tied with only because seeds repeat one run."""
+    told = [
+        f"{best} is{_ahead(Estimate(gap.mean, None, gap.n), base, goal)} {other}"
+        for other, (gap, base) in tied.items()
+        if gap.half_width == 0 and abs(gap.mean) >= NEGLIGIBLE * abs(base)
+    ]
+    return f" In them, {listed(told)}." if told else ""
 
 
 def _against_first(runs: Sequence[Run], best: str, tied: Sequence[str]) -> str:

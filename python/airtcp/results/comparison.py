@@ -12,11 +12,12 @@ from typing import Literal
 import polars as pl
 
 from airtcp._engine import Scenario
+from airtcp.facts.arrival import nothing_arrived
 from airtcp.facts.assumption import Assumption
 from airtcp.facts.failure import Failure, failure_notes
-from airtcp.facts.records import Run
 from airtcp.facts.hooks import HookNotRun, hook_notes
 from airtcp.facts.placement import placement_notes
+from airtcp.facts.records import Run
 from airtcp.facts.scenario import document, headline, replays
 from airtcp.facts.series import NO_SERIES, Series
 from airtcp.facts.summary import COMPLETION, SchemeSummary, objective, summarise_all
@@ -57,11 +58,11 @@ class Comparison(Shown):
     """The machine on whose kernel it ran; None if it ran in the simulator."""
     left_out: tuple[LeftOut, ...] = ()
     """Requested schemes that cannot run there."""
-
     hooks_not_run: tuple[HookNotRun, ...] = ()
     """Required hooks of congestion controls in Python that ran in none of a scheme's runs."""
     stopped: tuple[str, ...] = ()
     """Hooks that were running when it was interrupted."""
+
     @property
     def backend(self) -> Literal["sim", "linux"]:
         """Where it ran."""
@@ -91,13 +92,19 @@ class Comparison(Shown):
 
     @cached_property
     def verdict(self) -> Verdict | None:
-        """The best scheme and its ties; None if there is nothing to compare."""
+        """The best scheme and its ties, or that nothing arrived; None if there is nothing to compare."""
         return verdict(self.runs, replays=replays(document(self.scenario)))
 
     @property
+    def nothing_arrived(self) -> bool:
+        """Whether no measured flow received anything in any run."""
+        return nothing_arrived(self.runs) is not None
+
+    @property
     def best(self) -> list[str]:
-        """The best scheme and those statistically tied with it; empty without a verdict."""
-        return [self.verdict.best, *self.verdict.tied] if self.verdict else []
+        """The best scheme and those statistically tied with it; empty if there is none."""
+        found = self.verdict
+        return [found.best, *found.tied] if found and found.best else []
 
     @property
     def first_series(self) -> dict[str, Series]:
@@ -229,6 +236,7 @@ class Finished:
 
     run: Run
     series: Series | None
+    hooks_not_run: tuple[HookNotRun, ...] = ()
 
 
 def collected(
@@ -236,9 +244,9 @@ def collected(
     finished: Sequence[Finished],
     failures: Sequence[Failure],
     interrupted: bool,
-    hooks_not_run: tuple[HookNotRun, ...] = ()
     host: Host | None = None,
     left_out: tuple[LeftOut, ...] = (),
+    stopped: tuple[str, ...] = (),
 ) -> Comparison:
     """Returns the comparison made of these runs, in whatever order they ended."""
     order = {scheme: place for place, scheme in enumerate(scenario.schemes)}
@@ -246,15 +254,14 @@ def collected(
     return Comparison(
         scenario=scenario,
         runs=[each.run for each in ordered],
-    stopped: tuple[str, ...] = (),
         all_series={(each.run["scheme"], each.run["seed"]): each.series for each in ordered if each.series},
         interrupted=interrupted,
         failures=sorted(failures, key=lambda failure: (order[failure.scheme], failure.seed)),
         host=host,
         left_out=left_out,
-    )
         hooks_not_run=_in_no_run(ordered),
         stopped=stopped,
+    )
 
 
 def _in_no_run(finished: Sequence[Finished]) -> tuple[HookNotRun, ...]:

@@ -13,6 +13,7 @@ import polars as pl
 
 from airtcp._engine import version
 from airtcp.facts.agreement import Agreement, agreement
+from airtcp.facts.arrival import nothing_arrived
 from airtcp.facts.failure import Failure
 from airtcp.facts.stats import Estimate
 from airtcp.facts.summary import SchemeSummary
@@ -94,6 +95,11 @@ class SideBySide(Shown):
     def interrupted(self) -> bool:
         """Whether it was stopped before the end."""
         return self.sim.interrupted or self.linux.interrupted
+
+    @property
+    def nothing_arrived(self) -> bool:
+        """Whether no measured flow received anything in any run on either."""
+        return nothing_arrived([*self.sim.runs, *self.linux.runs]) is not None
 
     @property
     def failures(self) -> list[Failure]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from airtcp.facts.arrival import nothing_arrived
 from airtcp.facts.numbers import milliseconds, seconds
 from airtcp.facts.records import Circuit, Flow, Link, Run
 from airtcp.facts.scheme import is_split
@@ -11,7 +12,14 @@ from airtcp.facts.units import rate_scale
 
 def run_lines(run: Run) -> list[str]:
     """Yields scheme and seed, then the rest."""
-    return [f"{run['scheme']}, seed {run['seed']}", *flow_lines(run), *circuit_lines(run), *link_lines(run)]
+    empty = nothing_arrived([run])
+    return [
+        f"{run['scheme']}, seed {run['seed']}",
+        *([empty] if empty else []),
+        *flow_lines(run),
+        *circuit_lines(run),
+        *link_lines(run),
+    ]
 
 
 def flow_lines(run: Run) -> list[str]:

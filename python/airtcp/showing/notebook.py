@@ -70,8 +70,9 @@ def _(found: SweepResult) -> str:
         titles, rows = standings.cells(found.plan, found.judged)
         best = max(row.wins for row in found.judged.standings)
         parts.append(_table(titles, rows, [0 < best == row.wins for row in found.judged.standings]))
-        parts.append(f"<p>{escape(found.verdict)}</p>")
         parts.append(draw_inline(figures_of(found)))
+    if found.verdict:
+        parts.insert(2, f"<p>{escape(found.verdict)}</p>")
     return _box(parts)
 
 

@@ -10,7 +10,7 @@ from typing import Literal
 
 import polars as pl
 
-from airtcp.facts.stats import Estimate, estimate, paired_difference, values_to_decide
+from airtcp.facts.stats import Estimate, estimate, paired_difference, separates, values_to_decide
 from airtcp.facts.verdict import repeated_runs
 from airtcp.sweep.plan import Plan
 from airtcp.sweep.rows import MEASURES
@@ -86,13 +86,21 @@ class Summary:
 
     @cached_property
     def judged(self) -> dict[int, Judged]:
-        """By the point's number."""
+        """By the point's number; without the points at which nothing arrived."""
         found = {}
         for point in self._plan.points:
-            here = {s: e for s in self._plan.schemes if (e := self.estimates.get((point.number, s)))}
-            if here:
+            here = self._here(point.number)
+            if here and point.number not in self.empty:
                 found[point.number] = self._judge(point.number, here)
         return found
+
+    @cached_property
+    def empty(self) -> set[int]:
+        """Numbers of the points at which nothing arrived, whatever the scheme: none of them is best."""
+        if self.goal is COMPLETION:
+            return set()
+        here = {point.number: self._here(point.number) for point in self._plan.points}
+        return {number for number, found in here.items() if found and not any(e.mean for e in found.values())}
 
     @cached_property
     def repeated(self) -> set[int]:
@@ -111,7 +119,8 @@ class Summary:
         """One row per point and scheme."""
         rows = []
         for (number, scheme), found in self.estimates.items():
-            judged, point = self.judged[number], self._plan.points[number - 1]
+            judged, point = self.judged.get(number), self._plan.points[number - 1]
+            leaders = judged.leaders if judged else ()
             values = {
                 axis.name: value.number if axis.is_number else value.text
                 for axis, value in zip(self._plan.axes, point.values, strict=True)
@@ -124,12 +133,16 @@ class Summary:
                     "seeds": found.n,
                     self.goal.column: found.mean,
                     "half_width": found.half_width,
-                    "share_of_best": self._share(number, scheme),
-                    "best": scheme in judged.leaders,
-                    "tied": scheme in judged.leaders and bool(judged.tied),
+                    "share_of_best": self._share(number, scheme) if judged else None,
+                    "best": scheme in leaders,
+                    "tied": scheme in leaders and len(leaders) > 1,
                 }
             )
         return pl.DataFrame(rows, infer_schema_length=None)
+
+    def _here(self, point: int) -> dict[str, Estimate]:
+        """Returns what each scheme reached at this point."""
+        return {s: e for s in self._plan.schemes if (e := self.estimates.get((point, s)))}
 
     def _judge(self, point: int, here: Mapping[str, Estimate]) -> Judged:
         sign = -1 if self.goal.higher_is_better else 1
@@ -138,7 +151,9 @@ class Summary:
         gaps = {other: self._gap(point, best, other) for other in others}
         # A single seed has no interval: only equal results are then called ties.
         tied = tuple(
-            s for s, gap in gaps.items() if (gap.mean == 0 if gap.half_width is None else gap.includes(0))
+            s
+            for s, gap in gaps.items()
+            if (gap.mean == 0 if gap.half_width is None else not separates(gap, here[s].mean))
         )
         if not others or not here[others[0]].mean:
             return Judged(best, tied, None)
@@ -179,6 +194,18 @@ class Summary:
 
 def verdict(plan: Plan, summary: Summary, *, replays: bool = False) -> str:
     """Returns the sweep in a sentence or two. `replays`: whether the path replays a recording."""
+    return " ".join(text for text in (_best(plan, summary, replays), _empty(summary)) if text)
+
+
+def _empty(summary: Summary) -> str:
+    """Says at how many points nothing arrived."""
+    if not summary.empty:
+        return ""
+    where = f"{len(summary.empty)} of {len(summary.empty) + len(summary.judged)} points"
+    return f"Nothing arrived at {where}, whatever the scheme: there is nothing to judge."
+
+
+def _best(plan: Plan, summary: Summary, replays: bool) -> str:
     if len(plan.schemes) < 2 or not summary.judged:
         return ""
     total = len(summary.judged)

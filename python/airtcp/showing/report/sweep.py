@@ -25,7 +25,7 @@ INTERVALS = "intervals"
 
 def sweep_page(found: SweepResult, command: str | None = None) -> Page:
     """`command` repeats the sweep. Raises ValueError if nothing has run."""
-    if not found.judged.judged:
+    if not found.judged.estimates:
         raise ValueError("nothing to report: no run has finished")
     schemes = list(found.plan.schemes)
     blocks: list[Block] = [
@@ -69,8 +69,9 @@ def _summary(found: SweepResult) -> Iterator[Block]:
 
 def _points(found: SweepResult) -> Table:
     plan, summary = found.plan, found.judged
-    listed = [point for point in plan.points if point.number in summary.judged][:MAX_ROWS]
-    cut = f" The first {MAX_ROWS} of {len(plan.points)}." if len(listed) < len(plan.points) else ""
+    known = [point for point in plan.points if point.number in summary.judged]
+    listed = known[:MAX_ROWS]
+    cut = f" The first {MAX_ROWS} of {len(known)}." if len(listed) < len(known) else ""
     scale, unit = _unit(found)
     rows = []
     for point in listed:
