@@ -105,10 +105,11 @@ def congestion_control(name: str, keys: dict[str, str], host: Host) -> list[Step
     facts = CONGESTION_CONTROLS[name]
     kernels = KERNELS.get(name)
     if kernels and not keys:
-        if kernels in available(host):
-            return [DefaultControl(kernels)]
+        # A module that is loaded now is not at the next boot.
         if _has_module(host, f"tcp_{kernels}"):
             return [Module(f"tcp_{kernels}", kernels), DefaultControl(kernels)]
+        if kernels in available(host):
+            return [DefaultControl(kernels)]
     if facts.airtcp != "yes" and "airtcpd" not in facts.how:
         if kernels and keys:
             raise ApplyError(f"Linux's {kernels} has no such setting: leave out {', '.join(keys)}")
@@ -204,11 +205,12 @@ def _by_hand(key: str, facts: Facts) -> list[Step]:
 
 
 def _has_module(host: Host, name: str) -> bool:
+    """Returns whether there is such a module, loaded or not, rather than a part of the kernel."""
     try:
-        host.run("modprobe", "-n", name)
+        shown = host.run("modprobe", "--show-depends", name)
     except ApplyError:
         return False
-    return True
+    return not shown.startswith("builtin")
 
 
 def _cannot(name: str, facts: Facts, more: str = "") -> ApplyError:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
+from airtcp.apply.boot import check_sysctls, check_unit, device_unit
 from airtcp.apply.errors import ApplyError
 from airtcp.apply.host import Host
 from airtcp.apply.steps import (
@@ -28,24 +29,28 @@ CIRCUIT = "applied"
 
 
 def persistent(steps: Sequence[Step], host: Host) -> list[Step]:
-    """Returns the persistent steps. Raises ApplyError if a unit is not installed."""
-    found = list(_steps(steps))
+    """Returns the persistent steps for all that is wanted, also for what already holds: a boot starts from
+    the disk, not from what is loaded now. Raises ApplyError if a boot would not find what they say."""
+    found = list(_steps(steps, host))
+    files = {step.place: step for step in found if isinstance(step, File)}
     for step in found:
-        if isinstance(step, Unit) and not _is_installed(step, found, host):
-            raise ApplyError(
-                f"{step.name} is not installed: install airtcpd, or copy it from packaging/systemd"
-            )
+        if isinstance(step, Unit):
+            _check_unit(step, files, host)
+        elif isinstance(step, File) and step.place == SYSCTLS:
+            check_sysctls(host, step.place, step.text)
     return found
 
 
-def _steps(steps: Sequence[Step]) -> Iterator[Step]:
-    loaded = [step for step in steps if isinstance(step, LoadedControl)]
+def _steps(steps: Sequence[Step], host: Host) -> Iterator[Step]:
+    modules: list[str] = []
     lines: list[str] = []
+    loaded = [step for step in steps if isinstance(step, LoadedControl)]
+    default = next((step.name for step in steps if isinstance(step, DefaultControl)), None)
+    if loaded:
+        yield from _unit("airtcpd-cc", CC_OPTIONS=_cc_options(loaded, default))
     for step in steps:
         if isinstance(step, Module):
-            yield File(MODULES, f"{HEAD}{step.name}\n")
-        elif isinstance(step, LoadedControl):
-            yield from _unit("airtcpd-cc", CC_OPTIONS=f"{step.scheme} --default")
+            modules.append(f"{step.name}\n")
         elif isinstance(step, Timer):
             yield from _unit("airtcpd-rto", RTO_OPTIONS=f"--factor {step.factor:g} --cgroup {step.cgroup}")
         elif isinstance(step, Filter):
@@ -55,21 +60,49 @@ def _steps(steps: Sequence[Step]) -> Iterator[Step]:
         elif isinstance(step, Service):
             yield from _service(step)
         elif isinstance(step, Qdisc):
-            yield from _qdisc(step)
+            yield from _qdisc(step, host)
         elif isinstance(step, Sysctl):
             lines.append(f"{step.key} = {step.value}\n")
-        elif isinstance(step, DefaultControl) and not loaded:
+        elif isinstance(step, DefaultControl) and step.name not in _names(loaded):
             # Sysctls are set before airtcpd loads its controls, so its unit sets the default.
             lines.append(f"{step.KEY} = {step.name}\n")
+    if modules:
+        yield File(MODULES, HEAD + "".join(dict.fromkeys(modules)))
     if lines:
         yield File(SYSCTLS, HEAD + "".join(lines))
 
 
+def _cc_options(loaded: Sequence[LoadedControl], default: str | None) -> str:
+    """The unit loads all of them, or one and makes it the default. Raises ApplyError."""
+    schemes = [step.scheme for step in loaded]
+    if default not in _names(loaded):
+        return " ".join(schemes)
+    if len(loaded) > 1:
+        raise ApplyError(
+            "airtcpd-cc.service loads either one control as the default or several, and "
+            f"{' and '.join(schemes)} are wanted: apply them without --persistent, and write a unit for the "
+            "second"
+        )
+    return f"{schemes[0]} --default"
+
+
+def _names(loaded: Sequence[LoadedControl]) -> list[str]:
+    return [step.kernel_name for step in loaded]
+
+
+def _check_unit(unit: Unit, files: Mapping[str, File], host: Host) -> None:
+    """Raises ApplyError."""
+    if unit.place not in files:
+        check_unit(host, unit.name)
+    if unit.holds(host) and not files[unit.options].holds(host):
+        raise ApplyError(f"{unit.name} is already enabled, with its own options: disable it first")
+
+
 def _unit(name: str, instance: str = "", **variables: str) -> Iterator[Step]:
-    file = f"{name}-{instance}" if instance else name
+    file = f"/etc/default/{f'{name}-{instance}' if instance else name}"
     text = "".join(f'{variable}="{value}"\n' for variable, value in variables.items())
-    yield File(f"/etc/default/{file}", HEAD + text)
-    yield Unit(f"{name}@{instance}.service" if instance else f"{name}.service")
+    yield File(file, HEAD + text)
+    yield Unit(f"{name}@{instance}.service" if instance else f"{name}.service", file)
 
 
 def _service(step: Service) -> Iterator[Step]:
@@ -83,22 +116,16 @@ def _service(step: Service) -> Iterator[Step]:
         )
 
 
-def _qdisc(step: Qdisc) -> Iterator[Step]:
+def _qdisc(step: Qdisc, host: Host) -> Iterator[Step]:
     name = f"airtcp-qdisc-{step.interface}.service"
-    device = f"sys-subsystem-net-devices-{step.interface}.device"
+    device = device_unit(step.interface)
+    tc = host.find("tc") or "/sbin/tc"
+    unit = Unit(name, f"/etc/systemd/system/{name}")
     yield File(
-        f"/etc/systemd/system/{name}",
+        unit.place,
         f"{HEAD}[Unit]\nDescription=airtcp: the queue of {step.interface}\n"
         f"After={device}\nBindsTo={device}\n\n"
-        f"[Service]\nType=oneshot\nRemainAfterExit=yes\nExecStart=/sbin/{step.words}\n"
-        f"ExecStop=-/sbin/tc qdisc del dev {step.interface} root\n\n[Install]\nWantedBy={device}\n",
+        f"[Service]\nType=oneshot\nRemainAfterExit=yes\nExecStart={tc} {step.words.removeprefix('tc ')}\n"
+        f"ExecStop=-{tc} qdisc del dev {step.interface} root\n\n[Install]\nWantedBy={device}\n",
     )
-    yield Unit(name)
-
-
-def _is_installed(unit: Unit, steps: Sequence[Step], host: Host) -> bool:
-    if any(isinstance(step, File) and step.place.endswith(f"/{unit.name}") for step in steps):
-        return True
-    template = unit.name.replace(f"@{CIRCUIT}.", "@.")
-    places = ("/etc/systemd/system", "/lib/systemd/system", "/usr/lib/systemd/system")
-    return any(host.path(f"{place}/{template}").exists() for place in places)
+    yield unit

@@ -60,7 +60,7 @@ def make_plan(wanted: Wanted, host: Host) -> Plan:
     todo = [step for step in steps if not step.holds(host)]
     found.limits = _limits(todo, host)
     if wanted.persistent:
-        todo += [step for step in persistent(todo, host) if not step.holds(host)]
+        todo += [step for step in persistent(list(steps), host) if not step.holds(host)]
     found.changes = [Change(step, step.look(host)) for step in todo]
     return found
 

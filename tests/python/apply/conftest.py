@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 
 from airtcp.apply import Host
 
+UNITS = Path(__file__).parents[3] / "packaging/systemd"
 SYSCTLS = {
     "net/ipv4/tcp_congestion_control": "cubic",
     "net/ipv4/tcp_available_congestion_control": "reno cubic bbr",
@@ -35,10 +37,12 @@ def save(key, value):
     state[key] = value
     (here / "state").write_text(json.dumps(state))
 match asked:
-    case ["modprobe", "-n", module] if module not in state["modules"]:
+    case ["modprobe", "--show-depends", module] if module in state["builtin"]:
+        print(f"builtin {{module}}")
+    case ["modprobe", "--show-depends", module] if module in state["modules"]:
+        print(f"insmod /lib/modules/{{module}}.ko")
+    case ["modprobe", "--show-depends", module]:
         sys.exit(f"modprobe: FATAL: Module {{module}} not found")
-    case ["modprobe", "-n", _]:
-        pass
     case ["modprobe", "-r", module]:
         kept = [each for each in listed.read_text().split() if f"tcp_{{each}}" != module]
         listed.write_text(" ".join(kept))
@@ -90,12 +94,13 @@ class FakeHost:
             path.write_text(value)
         (self.root / "proc/self").mkdir(parents=True)
         (self.root / "proc/self/mounts").write_text("bpf /sys/fs/bpf bpf rw 0 0\n")
-        units = self.root / "lib/systemd/system"
-        units.mkdir(parents=True)
-        for name in ("cc", "rto", "filter", "proxy"):
-            (units / f"airtcpd-{name}.service").touch()
+        shutil.copytree(UNITS, self.root / "lib/systemd/system")
+        installed = self.root / "usr/bin/airtcpd"
+        installed.parent.mkdir(parents=True)
+        installed.touch(mode=0o755)
         (folder / "state").write_text(
-            '{"modules": ["tcp_westwood"], "rto": null, "filters": [], "units": [], "lacks_qdiscs": false,'
+            '{"modules": ["tcp_westwood", "tcp_bbr"], "builtin": ["tcp_cubic"], "rto": null, "filters": [],'
+            ' "units": [], "lacks_qdiscs": false,'
             ' "qdisc": {"kind": "noqueue", "handle": "0:"}}'
         )
         programs = folder / "bin"

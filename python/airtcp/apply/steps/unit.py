@@ -19,6 +19,13 @@ class Unit(Step):
 
     KIND: ClassVar[str] = "unit"
     name: str
+    options: str = ""
+    """File that says what it does at boot, written by an earlier step."""
+
+    @property
+    def place(self) -> str:
+        """Where the unit itself is, if an earlier step writes it."""
+        return f"/etc/systemd/system/{self.name}"
 
     @property
     def words(self) -> str:
