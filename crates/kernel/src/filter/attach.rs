@@ -47,7 +47,7 @@ pub fn attach(interface: &str, parameters: &Parameters, hooks: Hooks) -> Result<
 /// Bytes before a packet's IP header.
 fn link_len(interface: &str, index: u32) -> Result<u32, FilterError> {
     let link = Netlink::open().and_then(|netlink| netlink.link(index)).map_err(FilterError::io(interface))?;
-    match link.header.link_layer_type {
+    match link.layer() {
         LinkLayerType::Ether | LinkLayerType::Loopback => Ok(ETHERNET_LEN),
         LinkLayerType::None | LinkLayerType::Ppp | LinkLayerType::Rawip => Ok(0),
         _ => Err(FilterError::Unsupported(interface.to_owned())),

@@ -2,7 +2,7 @@
 
 use super::FilterError;
 use crate::namespace::NamespaceId;
-use crate::netlink::Netlink;
+use crate::netlink::{Netlink, Qdisc};
 use libbpf_rs::{ProgramMut, TC_EGRESS, TC_INGRESS, TcAttachPoint, TcHook, TcHookBuilder};
 use netlink_packet_route::RouteNetlinkMessage;
 use netlink_packet_route::tc::{TcHandle, TcMessage};
@@ -106,10 +106,8 @@ fn hook(program: BorrowedFd<'_>, index: u32, point: TcAttachPoint) -> TcHook {
 fn has_qdisc(index: u32) -> io::Result<bool> {
     let message = TcMessage::with_index(index.cast_signed());
     let qdiscs = Netlink::open()?.dump(RouteNetlinkMessage::GetQueueDiscipline(message))?;
-    Ok(qdiscs.iter().any(|answer| {
-        matches!(answer, RouteNetlinkMessage::NewQueueDiscipline(qdisc)
-            if qdisc.header.index == index.cast_signed() && qdisc.header.parent == TcHandle::CLSACT)
-    }))
+    let is_it = |qdisc: &Qdisc| qdisc.index() == index && qdisc.parent() == u32::from(TcHandle::CLSACT);
+    Ok(qdiscs.into_iter().filter_map(Qdisc::of).any(|qdisc| is_it(&qdisc)))
 }
 
 fn has_filters(index: u32) -> io::Result<bool> {

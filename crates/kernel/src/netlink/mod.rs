@@ -1,10 +1,24 @@
 //! rtnetlink: links, addresses and routes of the calling thread's network namespace.
+//!
+//! Requests are typed. Answers stay bytes ([`Message`]), of which only what is needed is read: a host may have routes,
+//! links and attributes that nobody here knows, and none of them may keep anything from working.
+
+mod attributes;
+mod link;
+mod message;
+pub mod route;
+
+pub use attributes::Attributes;
+pub use link::{Link, Qdisc};
+pub use message::{Message, kind};
+pub use route::Route;
 
 use netlink_packet_core::{
-    NLM_F_ACK, NLM_F_CREATE, NLM_F_DUMP, NLM_F_EXCL, NLM_F_REQUEST, NetlinkDeserializable, NetlinkHeader,
+    NLM_F_ACK, NLM_F_CREATE, NLM_F_DUMP, NLM_F_EXCL, NLM_F_REPLACE, NLM_F_REQUEST, NetlinkHeader,
     NetlinkMessage, NetlinkPayload, NetlinkSerializable,
 };
-use netlink_packet_route::link::{LinkAttribute, LinkFlags, LinkMessage};
+use netlink_packet_route::address::AddressMessage;
+use netlink_packet_route::link::{LinkFlags, LinkMessage};
 use netlink_packet_route::route::{
     RouteAttribute, RouteHeader, RouteMessage, RouteProtocol, RouteScope, RouteType,
 };
@@ -13,6 +27,7 @@ use netlink_sys::protocols::NETLINK_ROUTE;
 use netlink_sys::{Socket, SocketAddr};
 use nix::net::if_::if_nametoindex;
 use std::io;
+use std::net::Ipv4Addr;
 
 /// The index that loopback has in every namespace.
 pub const LOOPBACK: u32 = 1;
@@ -55,15 +70,12 @@ impl Netlink {
     ///
     /// # Errors
     /// The kernel's.
-    pub fn link(&self, index: u32) -> io::Result<LinkMessage> {
+    pub fn link(&self, index: u32) -> io::Result<Link> {
         let mut link = LinkMessage::default();
         link.header.index = index;
         let answers = self.ask(RouteNetlinkMessage::GetLink(link), NLM_F_ACK)?;
-        let found = answers.into_iter().find_map(|answer| match answer {
-            RouteNetlinkMessage::NewLink(link) => Some(link),
-            _ => None,
-        });
-        found.ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "an answer without a link"))
+        let found = answers.into_iter().find(|answer| answer.kind == kind::NEWLINK);
+        found.map(Link).ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "an answer without a link"))
     }
 
     /// The name of the link with this index.
@@ -71,11 +83,20 @@ impl Netlink {
     /// # Errors
     /// The kernel's.
     pub fn name(&self, index: u32) -> io::Result<String> {
-        let name = self.link(index)?.attributes.into_iter().find_map(|attribute| match attribute {
-            LinkAttribute::IfName(name) => Some(name),
-            _ => None,
-        });
+        let name = self.link(index)?.name();
         name.ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "a link without a name"))
+    }
+
+    /// The IPv4 addresses of all links.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn addresses(&self) -> io::Result<Vec<Ipv4Addr>> {
+        let mut all = AddressMessage::default();
+        all.header.family = AddressFamily::Inet;
+        let answers = self.dump(RouteNetlinkMessage::GetAddress(all))?;
+        let addresses = answers.iter().filter(|answer| answer.kind == kind::NEWADDR);
+        Ok(addresses.filter_map(own_address).collect())
     }
 
     /// Routes everything that has no other route out of the link with this name.
@@ -102,6 +123,15 @@ impl Netlink {
         self.ask(message, flags).map(|_| ())
     }
 
+    /// Replaces the route with the same prefix, TOS and priority.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn replace(&self, mut route: Route) -> io::Result<()> {
+        route.ask_for();
+        self.ask(route.0, NLM_F_ACK | NLM_F_CREATE | NLM_F_REPLACE).map(drop)
+    }
+
     /// Requests a removal.
     ///
     /// # Errors
@@ -114,15 +144,15 @@ impl Netlink {
     ///
     /// # Errors
     /// The kernel's.
-    pub fn dump(&self, message: RouteNetlinkMessage) -> io::Result<Vec<RouteNetlinkMessage>> {
+    pub fn dump(&self, message: RouteNetlinkMessage) -> io::Result<Vec<Message>> {
         self.ask(message, NLM_F_DUMP)
     }
 
     /// Sends a request, and gathers the answers up to the acknowledgment or the end of the dump.
     ///
     /// # Errors
-    /// The kernel's; invalid data for an answer that cannot be read.
-    pub fn ask<M: Message>(&self, message: M, flags: u16) -> io::Result<Vec<M>> {
+    /// The kernel's; invalid data for an answer that is cut short.
+    fn ask<M: NetlinkSerializable>(&self, message: M, flags: u16) -> io::Result<Vec<Message>> {
         let mut header = NetlinkHeader::default();
         header.flags = NLM_F_REQUEST | flags;
         let mut request = NetlinkMessage::new(header, NetlinkPayload::InnerMessage(message));
@@ -133,33 +163,16 @@ impl Netlink {
         let mut answers = Vec::new();
         loop {
             let (datagram, _) = self.0.recv_from_full()?;
-            if gather(&datagram, &mut answers)? {
+            if message::gather(&datagram, &mut answers)? {
                 return Ok(answers);
             }
         }
     }
 }
 
-/// What can be sent and received.
-pub trait Message: NetlinkSerializable + NetlinkDeserializable {}
-
-impl<M: NetlinkSerializable + NetlinkDeserializable> Message for M {}
-
-/// Gathers the messages of a datagram. Returns whether it is the last one.
-fn gather<M: Message>(mut datagram: &[u8], answers: &mut Vec<M>) -> io::Result<bool> {
-    while !datagram.is_empty() {
-        let message = NetlinkMessage::<M>::deserialize(datagram)
-            .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))?;
-        // RFC 3549 §2.3.2: messages are aligned to 4 bytes.
-        let len = (message.header.length as usize).next_multiple_of(4).min(datagram.len());
-        datagram = &datagram[len..];
-        match message.payload {
-            NetlinkPayload::InnerMessage(answer) => answers.push(answer),
-            NetlinkPayload::Done(_) => return Ok(true),
-            NetlinkPayload::Error(error) if error.code.is_some() => return Err(error.to_io()),
-            NetlinkPayload::Error(_) => return Ok(true),
-            _ => {}
-        }
-    }
-    Ok(false)
+/// IFA_LOCAL: this end's address, where IFA_ADDRESS may be the peer's.
+fn own_address(address: &Message) -> Option<Ipv4Addr> {
+    const IFA_LOCAL: u16 = 2;
+    let bytes: [u8; 4] = address.attributes.get(IFA_LOCAL)?.try_into().ok()?;
+    Some(bytes.into())
 }

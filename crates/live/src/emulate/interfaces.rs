@@ -117,8 +117,8 @@ fn kinds(ethernet: &str, tun: &str) -> InterfaceError {
 fn open(name: &str, index: Option<u32>) -> Result<Interface, InterfaceError> {
     let failed = |error| InterfaceError::Device { name: name.to_owned(), error };
     let Some(index) = index else { return Tun::bare(name, MTU).map(Interface::Tun).map_err(failed) };
-    let link = Netlink::open().and_then(|netlink| netlink.link(index)).map_err(failed)?.header;
-    match (link.link_layer_type, link.flags.contains(LinkFlags::Up)) {
+    let link = Netlink::open().and_then(|netlink| netlink.link(index)).map_err(failed)?;
+    match (link.layer(), link.flags().contains(LinkFlags::Up)) {
         (LinkLayerType::Ether | LinkLayerType::None, false) => Err(InterfaceError::Down(name.to_owned())),
         (LinkLayerType::Ether, true) => {
             let claim = Claim::on(name, index)?;

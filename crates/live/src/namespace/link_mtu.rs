@@ -1,5 +1,4 @@
 use airtcp_kernel::netlink::Netlink;
-use netlink_packet_route::link::LinkAttribute;
 use nix::net::if_::if_nametoindex;
 use std::io;
 
@@ -13,10 +12,6 @@ const LEAST_MTU: u16 = 1280;
 pub fn link_mtu(interface: &str) -> io::Result<u16> {
     let index = if_nametoindex(interface)
         .map_err(|_| io::Error::new(io::ErrorKind::NotFound, format!("no such interface: {interface}")))?;
-    let attributes = Netlink::open()?.link(index)?.attributes;
-    let mtu = attributes.into_iter().find_map(|attribute| match attribute {
-        LinkAttribute::Mtu(mtu) => Some(mtu),
-        _ => None,
-    });
+    let mtu = Netlink::open()?.link(index)?.mtu();
     Ok(mtu.unwrap_or_default().clamp(LEAST_MTU.into(), u16::MAX.into()) as u16)
 }

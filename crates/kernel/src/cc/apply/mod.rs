@@ -4,7 +4,6 @@
 mod cgroup;
 mod default;
 mod route;
-mod route_message;
 
 pub use cgroup::InCgroup;
 pub use default::AsDefault;

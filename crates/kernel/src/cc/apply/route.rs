@@ -1,35 +1,16 @@
 //! A route's connections: its attribute `congctl`.
 
-use super::route_message::{self, RouteMessage};
 use crate::cc::CcError;
 use crate::namespace::NamespaceId;
-use netlink_packet_core::{DefaultNla, Nla};
+use crate::netlink::route::{RTA_METRICS, RTA_PRIORITY};
+use crate::netlink::{Attributes, Netlink, Route};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr};
 use std::str::FromStr;
 
 /// linux/rtnetlink.h.
-const RTA_DST: u16 = 1;
-const RTA_OIF: u16 = 4;
-const RTA_GATEWAY: u16 = 5;
-const RTA_PRIORITY: u16 = 6;
-const RTA_METRICS: u16 = 8;
-const RTA_MULTIPATH: u16 = 9;
-const RTA_VIA: u16 = 18;
-const RTA_NH_ID: u16 = 30;
 const RTAX_CC_ALGO: u16 = 16;
-const RT_TABLE_MAIN: u8 = 254;
-/// Offsets of fields in struct rtmsg.
-const DST_LEN: usize = 1;
-const TOS: usize = 3;
-const TABLE: usize = 4;
-const FLAGS: std::ops::Range<usize> = 8..12;
-/// Bytes of struct rtnexthop without its attributes, and the offset of its flags. It begins with its length.
-const HOP_BYTES: usize = 8;
-const HOP_FLAGS: usize = 2;
-/// The flag of a route that a request sets. Others report the route's state.
-const RTNH_F_ONLINK: u32 = 4;
 
 /// An IPv4 prefix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -93,7 +74,7 @@ impl OnRoute {
         let routes = routes(prefix)?.into_iter().map(|route| OnRoute {
             namespace,
             prefix: *prefix,
-            tos: route.header[TOS],
+            tos: route.tos(),
             priority: priority(&route),
             previous: controller(&route),
         });
@@ -122,83 +103,62 @@ impl OnRoute {
         undone.map(Option::unwrap_or_default)
     }
 
-    fn find(&self) -> Result<Option<RouteMessage>, CcError> {
-        let is_it = |route: &RouteMessage| route.header[TOS] == self.tos && priority(route) == self.priority;
+    fn find(&self) -> Result<Option<Route>, CcError> {
+        let is_it = |route: &Route| route.tos() == self.tos && priority(route) == self.priority;
         Ok(routes(&self.prefix)?.into_iter().find(is_it))
     }
 
-    fn replace(&self, route: &RouteMessage, name: Option<&str>) -> Result<(), CcError> {
-        route_message::replace(&with_controller(route, name))
+    fn replace(&self, route: &Route, name: Option<&str>) -> Result<(), CcError> {
+        Netlink::open()
+            .and_then(|netlink| netlink.replace(with_controller(route, name)))
             .map_err(CcError::io(format!("change the route to {}", self.prefix)))
     }
 }
 
 /// The main table's routes to exactly this prefix.
-fn routes(prefix: &Prefix) -> Result<Vec<RouteMessage>, CcError> {
-    let mut routes = route_message::routes().map_err(CcError::io("read the routes"))?;
-    routes.retain(|route| {
-        let address = route.attribute(RTA_DST).unwrap_or_else(|| vec![0; 4]);
-        route.header[TABLE] == RT_TABLE_MAIN
-            && route.header[DST_LEN] == prefix.len
-            && address == prefix.address.octets()
-    });
+fn routes(prefix: &Prefix) -> Result<Vec<Route>, CcError> {
+    let routes = Netlink::open().and_then(|netlink| netlink.routes());
+    let mut routes = routes.map_err(CcError::io("read the routes"))?;
+    routes.retain(|route| route.is_of_main_table() && route.destination() == (prefix.address, prefix.len));
     Ok(routes)
 }
 
-fn priority(route: &RouteMessage) -> u32 {
-    let value = route.attribute(RTA_PRIORITY).and_then(|value| value.try_into().ok());
-    value.map_or(0, u32::from_ne_bytes)
+fn priority(route: &Route) -> u32 {
+    route.attributes().number(RTA_PRIORITY).unwrap_or(0)
 }
 
-fn metrics(route: &RouteMessage) -> Vec<DefaultNla> {
-    route.attribute(RTA_METRICS).map(|bytes| route_message::attributes(&bytes)).unwrap_or_default()
+fn metrics(route: &Route) -> Attributes {
+    Attributes::new(route.attributes().get(RTA_METRICS).unwrap_or_default().to_vec())
 }
 
-fn controller(route: &RouteMessage) -> Option<String> {
-    let name = route_message::value(metrics(route).iter().find(|metric| metric.kind() == RTAX_CC_ALGO)?);
-    let text = String::from_utf8_lossy(&name).trim_end_matches('\0').to_owned();
+fn controller(route: &Route) -> Option<String> {
     // The kernel reports an empty name for a controller that is no longer loaded.
-    (!text.is_empty()).then_some(text)
+    metrics(route).text(RTAX_CC_ALGO).filter(|name| !name.is_empty())
 }
 
-/// The route as a request, with another controller, or none.
-fn with_controller(route: &RouteMessage, name: Option<&str>) -> RouteMessage {
+/// The route with another controller, or none.
+fn with_controller(route: &Route, name: Option<&str>) -> Route {
     let mut metrics = metrics(route);
-    metrics.retain(|metric| metric.kind() != RTAX_CC_ALGO);
-    metrics.extend(name.map(|name| DefaultNla::new(RTAX_CC_ALGO, [name.as_bytes(), &[0]].concat())));
+    match name {
+        Some(name) => metrics.set(RTAX_CC_ALGO, &[name.as_bytes(), &[0]].concat()),
+        None => metrics.remove(RTAX_CC_ALGO),
+    }
     let mut route = route.clone();
-    route.attributes.retain(|attribute| attribute.kind() != RTA_METRICS);
-    if !metrics.is_empty() {
-        route.attributes.push(DefaultNla::new(RTA_METRICS, route_message::to_bytes(&metrics)));
-    }
-    // The kernel reports a next hop object together with its parts, but accepts only one of them.
-    if route.attribute(RTA_NH_ID).is_some() {
-        let parts = [RTA_OIF, RTA_GATEWAY, RTA_MULTIPATH, RTA_VIA];
-        route.attributes.retain(|attribute| !parts.contains(&attribute.kind()));
-    }
-    let flags = &mut route.header[FLAGS];
-    let asked = u32::from_ne_bytes([flags[0], flags[1], flags[2], flags[3]]) & RTNH_F_ONLINK;
-    flags.copy_from_slice(&asked.to_ne_bytes());
-    for attribute in route.attributes.iter_mut().filter(|attribute| attribute.kind() == RTA_MULTIPATH) {
-        *attribute = DefaultNla::new(RTA_MULTIPATH, as_asked(route_message::value(attribute)));
+    if metrics.is_empty() {
+        route.attributes_mut().remove(RTA_METRICS);
+    } else {
+        route.attributes_mut().set(RTA_METRICS, metrics.as_bytes());
     }
     route
-}
-
-/// The next hops of RTA_MULTIPATH without flags about their state, such as that a link is down.
-fn as_asked(mut hops: Vec<u8>) -> Vec<u8> {
-    let mut at = 0;
-    while let Some(hop) = hops.get_mut(at..).filter(|rest| rest.len() >= HOP_BYTES) {
-        hop[HOP_FLAGS] &= RTNH_F_ONLINK as u8;
-        let len = usize::from(u16::from_ne_bytes([hop[0], hop[1]]));
-        at += len.next_multiple_of(4).max(HOP_BYTES);
-    }
-    hops
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::netlink::{Message, kind};
+    use proptest::collection::vec;
+    use proptest::option;
+    use proptest::prelude::*;
 
     fn message(text: &str) -> String {
         text.parse::<Prefix>().unwrap_err().to_string()
@@ -221,15 +181,50 @@ mod tests {
         assert!(message("somewhere").contains("not an IPv4 prefix"));
     }
 
-    #[test]
-    fn a_changed_route_keeps_its_other_metrics() {
-        let mtu = DefaultNla::new(2, 1400u32.to_ne_bytes().to_vec());
-        let attributes = vec![DefaultNla::new(RTA_METRICS, route_message::to_bytes(&[mtu]))];
-        let route = RouteMessage { header: [0; 12], attributes };
-        let changed = with_controller(&route, Some("veno"));
-        assert_eq!(controller(&changed).as_deref(), Some("veno"));
-        assert_eq!(metrics(&changed).len(), 2);
-        let restored = with_controller(&changed, None);
-        assert_eq!((controller(&restored), metrics(&restored).len()), (None, 1));
+    /// A route with these metrics between attributes that nobody knows.
+    fn route(metrics: Vec<u8>) -> Route {
+        let mut attributes = Attributes::default();
+        attributes.set(0x2abc, b"odd");
+        attributes.set(RTA_METRICS, &metrics);
+        attributes.set(0x1def, b"behind");
+        Route(Message { kind: kind::NEWROUTE, header: vec![0; 12], attributes })
+    }
+
+    fn strangers(route: &Route) -> Vec<(u16, &[u8])> {
+        route.attributes().iter().filter(|(kind, _)| *kind != RTA_METRICS).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn a_changed_route_keeps_all_else_byte_for_byte(
+            others in vec((0u16..0x4000, vec(any::<u8>(), 0..9)), 0..5),
+            before in option::of("[a-z_]{1,15}"), after in "[a-z_]{1,15}",
+        ) {
+            let mut metrics = Attributes::default();
+            for (kind, value) in others.into_iter().filter(|(kind, _)| *kind != RTAX_CC_ALGO) {
+                metrics.set(kind, &value);
+            }
+            if let Some(name) = &before {
+                metrics.set(RTAX_CC_ALGO, &[name.as_bytes(), &[0]].concat());
+            }
+            let mut original = route(metrics.as_bytes().to_vec());
+            if metrics.is_empty() {
+                original.attributes_mut().remove(RTA_METRICS);
+            }
+            let changed = with_controller(&original, Some(&after));
+            prop_assert_eq!(controller(&changed), Some(after));
+            prop_assert_eq!(strangers(&changed), strangers(&original));
+            let restored = with_controller(&changed, before.as_deref());
+            prop_assert_eq!(super::metrics(&restored), super::metrics(&original));
+            prop_assert_eq!(controller(&restored), before);
+            prop_assert_eq!(strangers(&restored), strangers(&original));
+        }
+
+        #[test]
+        fn metrics_of_any_bytes_are_no_obstacle(metrics in vec(any::<u8>(), 0..40)) {
+            let original = route(metrics);
+            let _ = (controller(&original), priority(&original));
+            prop_assert_eq!(controller(&with_controller(&original, Some("veno"))), Some("veno".to_owned()));
+        }
     }
 }

@@ -1,9 +1,6 @@
 //! Unused addresses for the two ends of a link.
 
 use airtcp_kernel::netlink::Netlink;
-use netlink_packet_route::address::{AddressAttribute, AddressMessage};
-use netlink_packet_route::route::{RouteAddress, RouteAttribute, RouteMessage};
-use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::ops::RangeInclusive;
@@ -71,36 +68,16 @@ fn after(address: u32) -> u32 {
 /// Destinations of all routes but default routes, and addresses of the interfaces.
 fn used() -> io::Result<Vec<RangeInclusive<u32>>> {
     let netlink = Netlink::open()?;
-    let mut route = RouteMessage::default();
-    route.header.address_family = AddressFamily::Inet;
-    let mut address = AddressMessage::default();
-    address.header.family = AddressFamily::Inet;
-    let routes = netlink.dump(RouteNetlinkMessage::GetRoute(route))?;
-    let addresses = netlink.dump(RouteNetlinkMessage::GetAddress(address))?;
-    Ok(routes.into_iter().chain(addresses).filter_map(range).collect())
+    let routes = netlink.routes()?.into_iter().map(|route| route.destination());
+    let addresses = netlink.addresses()?.into_iter().map(|address| (address, 32));
+    let is_no_default = |(_, len): &(Ipv4Addr, u8)| *len > 0;
+    Ok(routes.chain(addresses).filter(is_no_default).map(range).collect())
 }
 
-fn range(message: RouteNetlinkMessage) -> Option<RangeInclusive<u32>> {
-    let (address, len) = match message {
-        RouteNetlinkMessage::NewRoute(route) => {
-            let to = route.attributes.iter().find_map(|attribute| match attribute {
-                RouteAttribute::Destination(RouteAddress::Inet(to)) => Some(*to),
-                _ => None,
-            })?;
-            (to, route.header.destination_prefix_length)
-        }
-        RouteNetlinkMessage::NewAddress(address) => {
-            let own = address.attributes.iter().find_map(|attribute| match attribute {
-                AddressAttribute::Local(std::net::IpAddr::V4(own)) => Some(*own),
-                _ => None,
-            })?;
-            (own, 32)
-        }
-        _ => return None,
-    };
+fn range((address, len): (Ipv4Addr, u8)) -> RangeInclusive<u32> {
     let host = u32::MAX.checked_shr(len.into()).unwrap_or(0);
     let first = u32::from(address) & !host;
-    (len > 0).then_some(first..=first | host)
+    first..=first | host
 }
 
 #[cfg(test)]

@@ -8,8 +8,6 @@ use crate::namespace::leftovers::RecordedChange;
 use crate::namespace::nft::Table;
 use crate::warn;
 use airtcp_kernel::netlink::Netlink;
-use netlink_packet_route::route::{RouteAttribute, RouteHeader, RouteMessage};
-use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 use std::fs;
 use std::net::{IpAddr, Ipv4Addr};
 use std::{io, process};
@@ -49,16 +47,11 @@ fn own_resolver() -> Option<IpAddr> {
 /// Interfaces of this namespace's default routes.
 fn outward() -> io::Result<Vec<String>> {
     let netlink = Netlink::open()?;
-    let mut route = RouteMessage::default();
-    route.header.address_family = AddressFamily::Inet;
     let mut interfaces = Vec::new();
-    for route in netlink.dump(RouteNetlinkMessage::GetRoute(route))? {
-        let RouteNetlinkMessage::NewRoute(route) = route else { continue };
-        let is_default =
-            route.header.destination_prefix_length == 0 && route.header.table == RouteHeader::RT_TABLE_MAIN;
-        for attribute in route.attributes.iter().filter(|_| is_default) {
-            if let RouteAttribute::Oif(index) = attribute {
-                interfaces.push(netlink.name(*index)?);
+    for route in netlink.routes()? {
+        if route.is_of_main_table() && route.destination().1 == 0 {
+            for index in netlink.links_of(&route)? {
+                interfaces.push(netlink.name(index)?);
             }
         }
     }
