@@ -2,10 +2,14 @@
 
 use super::{Namespace, OWN, with_context};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+
+/// How the kernel names network namespaces as files.
+const KIND: &str = "net:[";
 
 /// Why nothing can be done in a namespace.
 #[derive(Debug, thiserror::Error)]
@@ -62,20 +66,54 @@ impl NamespaceId {
         Ok(NamespaceId { device: found.dev(), inode: found.ino() })
     }
 
-    /// Opens a file by which the namespace can be entered: one of a thread that is in it or holds it open, or
-    /// one that `ip netns` has mounted.
     fn open(self) -> Option<Namespace> {
-        let tasks = list(Path::new("/proc")).flat_map(|process| list(&process.join("task")));
-        let inside = tasks.map(|task| task.join("ns/net"));
-        let held = list(Path::new("/proc")).flat_map(|process| list(&process.join("fd")));
         let is_it = |path: &PathBuf| NamespaceId::at(path).is_ok_and(|found| found == self);
-        inside
-            .chain(list(Path::new("/run/netns")))
-            .chain(held)
-            .filter(is_it)
-            .find_map(|path| File::open(path).ok())
-            .map(Namespace)
+        places().filter(is_it).find_map(|path| File::open(path).ok()).map(Namespace)
     }
+}
+
+/// All network namespaces that this process can enter. Those that only processes of an outer PID namespace know are
+/// not among them.
+pub fn all() -> impl Iterator<Item = Namespace> {
+    let mut seen = BTreeSet::new();
+    let new = move |path: &PathBuf| {
+        NamespaceId::at(path).is_ok_and(|found| seen.insert((found.device, found.inode)))
+    };
+    places().filter(new).filter_map(|path| File::open(path).ok()).map(Namespace)
+}
+
+/// Files by which network namespaces can be entered: those of threads that are in one or hold one open, and those that
+/// are mounted, as `ip netns` does, in some process's mount namespace.
+fn places() -> impl Iterator<Item = PathBuf> {
+    let threads = processes().flat_map(|process| list(&process.join("task")));
+    let held = processes().flat_map(|process| list(&process.join("fd")));
+    let is_namespace =
+        |path: &PathBuf| fs::read_link(path).is_ok_and(|to| to.to_string_lossy().starts_with(KIND));
+    threads.map(|thread| thread.join("ns/net")).chain(mounted()).chain(held.filter(is_namespace))
+}
+
+fn mounted() -> impl Iterator<Item = PathBuf> {
+    let mut seen = BTreeSet::new();
+    let new =
+        move |process: &PathBuf| fs::metadata(process.join("ns/mnt")).is_ok_and(|mnt| seen.insert(mnt.ino()));
+    processes().filter(new).flat_map(|process| {
+        let mounts = fs::read_to_string(process.join("mountinfo")).unwrap_or_default();
+        let places =
+            mounts.lines().filter_map(|line| namespace_mounted(line).map(str::to_owned)).collect::<Vec<_>>();
+        places.into_iter().map(move |place| process.join("root").join(place.trim_start_matches('/')))
+    })
+}
+
+/// Where a line of mountinfo mounts a network namespace (proc_pid_mountinfo(5): the fourth and the fifth field).
+fn namespace_mounted(line: &str) -> Option<&str> {
+    let mut fields = line.split(' ').skip(3);
+    fields.next().filter(|root| root.starts_with(KIND)).and_then(|_| fields.next())
+}
+
+fn processes() -> impl Iterator<Item = PathBuf> {
+    let is_process =
+        |path: &PathBuf| path.file_name().is_some_and(|name| name.as_encoded_bytes()[0].is_ascii_digit());
+    list(Path::new("/proc")).filter(is_process)
 }
 
 fn list(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {

@@ -8,7 +8,7 @@ mod id;
 pub mod sysctl;
 
 use crate::netlink::{self, Netlink};
-pub use id::{NamespaceError, NamespaceId};
+pub use id::{NamespaceError, NamespaceId, all};
 use netlink_packet_route::link::LinkFlags;
 use nix::sched::{CloneFlags, setns, unshare};
 use std::fs::File;

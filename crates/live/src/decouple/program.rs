@@ -3,7 +3,7 @@
 use crate::invoker::Invoker;
 use crate::namespace::leftovers::{Change, RecordedChange};
 use crate::stack::random;
-use airtcp_kernel::cgroup;
+use airtcp_kernel::cgroup::View;
 use anyhow::Context;
 use nix::sys::prctl;
 use nix::sys::signal::Signal;
@@ -25,7 +25,9 @@ pub struct Program {
 
 /// The cgroup of the program's processes, which end when this value is dropped.
 pub struct Group {
+    /// Where nft finds it.
     path: PathBuf,
+    view: View,
     _record: RecordedChange,
 }
 
@@ -33,13 +35,25 @@ impl Group {
     /// # Errors
     /// There are no cgroups of version 2 below `/sys/fs/cgroup`; the kernel's.
     pub fn make() -> anyhow::Result<Group> {
-        let mount = cgroup::mount().filter(|mount| mount.starts_with(ROOT));
-        let mount = mount.with_context(|| format!("no cgroups of version 2 are mounted at {ROOT}"))?;
+        let view = View::find().filter(|view| view.place.starts_with(ROOT)).with_context(|| {
+            format!(
+                "no cgroups of version 2 are mounted at {ROOT}; inside `ip netns exec NAME`, which hides them, use \
+                 `nsenter --net=/run/netns/NAME` instead"
+            )
+        })?;
         // A random name, because process ids are unique only within a PID namespace.
-        let path = mount.join(format!("airtcp-decouple-{:08x}", u32::from_ne_bytes(random()?)));
+        let path = view.place.join(format!("airtcp-decouple-{:08x}", u32::from_ne_bytes(random()?)));
         let record = RecordedChange::of(Change::Cgroup(path.clone()))?;
-        fs::create_dir(&path).with_context(|| path.display().to_string())?;
-        Ok(Group { path, _record: record })
+        fs::create_dir(view.reach(&path)).with_context(|| path.display().to_string())?;
+        Ok(Group { path, view, _record: record })
+    }
+
+    /// The mount namespace in which nft finds it, if it is not this one.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn mounts(&self) -> io::Result<Option<File>> {
+        self.view.mounts()
     }
 
     /// The cgroup's name in nft.
@@ -56,7 +70,7 @@ impl Program {
     #[allow(unsafe_code, reason = "what the child does before it runs the command")]
     pub fn command(&self, group: &Group) -> anyhow::Result<Command> {
         let invoker = Invoker::find()?;
-        let processes = open(&group.path)?;
+        let processes = open(&group.view.reach(&group.path))?;
         let mut command = Command::new(&self.path);
         command.args(&self.arguments);
         command.envs(invoker.iter().flat_map(Invoker::environment));

@@ -59,7 +59,9 @@ impl Way {
         let drops = forwarding::for_nobody_else("meta nfproto ipv4 ", &closed)
             + &forwarding::for_nobody_else("meta nfproto ipv6 ", closed_v6.as_deref().unwrap_or_default());
         let takes = takes(prefixes, group, &sources, &listeners);
-        let table = Table::make(&table_name(), &chains(&name, &links, &takes, &sources, &drops))?;
+        let chains = chains(&name, &links, &takes, &sources, &drops);
+        let mounts = group.map(Group::mounts).transpose()?.flatten();
+        let table = Table::make_within(mounts, &table_name(), &chains)?;
         let mut records = forwarding::open(&name, &closed)?;
         if let Some(closed) = closed_v6 {
             records.extend(forwarding::open_v6(&name, &closed)?);

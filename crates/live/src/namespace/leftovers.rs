@@ -6,17 +6,21 @@
 //! process has also recorded stays: the last one undoes it.
 
 use super::detour::Detour;
-use super::{divert, sysctl};
+use super::{Namespace, divert, sysctl};
 use crate::warn;
+use airtcp_kernel::cgroup::View;
+use airtcp_kernel::namespace;
 use nix::errno::Errno;
 use nix::fcntl::{Flock, FlockArg};
 use serde::{Deserialize, Serialize};
+use std::cell::OnceCell;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::net::UdpSocket;
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::process;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -81,10 +85,59 @@ impl Entry {
         Ok(Entry { namespace: cookie()?, is_makers, change })
     }
 
-    /// Returns whether it has gone with the namespace of its dead maker.
-    fn is_gone(&self) -> bool {
-        self.is_makers && self.change.is_of_namespace()
+    /// Returns whether it has gone with its namespace.
+    fn is_gone(&self, living: &Living) -> bool {
+        self.change.is_of_namespace() && (self.is_makers || !living.may_have(self.namespace))
     }
+}
+
+/// The network namespaces that there are, by their cookies. They are looked up when a record first asks for another one
+/// than this thread's.
+struct Living {
+    here: u64,
+    others: OnceCell<Option<BTreeMap<u64, Namespace>>>,
+}
+
+impl Living {
+    fn new() -> io::Result<Living> {
+        Ok(Living { here: cookie()?, others: OnceCell::new() })
+    }
+
+    /// Whoever does not see all processes, as in a PID namespace of its own, or may not enter all namespaces, as a unit
+    /// with few capabilities, cannot tell that one is gone.
+    fn may_have(&self, cookie: u64) -> bool {
+        cookie == self.here || self.others().is_none_or(|others| others.contains_key(&cookie))
+    }
+
+    fn others(&self) -> Option<&BTreeMap<u64, Namespace>> {
+        let find = || sees_all_processes().then(|| by_cookie(namespace::all())).flatten();
+        self.others.get_or_init(find).as_ref()
+    }
+
+    /// Does `work` in the namespace with this cookie; `None` if it is not in reach.
+    fn within<T: Send>(
+        &self,
+        cookie: u64,
+        work: impl FnOnce() -> io::Result<T> + Send,
+    ) -> io::Result<Option<T>> {
+        if cookie == self.here {
+            return work().map(Some);
+        }
+        let other = self.others().and_then(|others| others.get(&cookie));
+        other.map(|namespace| namespace.run(work)?).transpose()
+    }
+}
+
+/// `None` if this process may not enter all of them, and so cannot tell which ones there are.
+fn by_cookie(namespaces: impl Iterator<Item = Namespace>) -> Option<BTreeMap<u64, Namespace>> {
+    namespaces.map(|namespace| Some((namespace.run(cookie).ok()?.ok()?, namespace))).collect()
+}
+
+/// Returns whether this process is in the PID namespace that contains all others.
+fn sees_all_processes() -> bool {
+    /// PROC_PID_INIT_INO (linux/proc_ns.h).
+    const FIRST: u64 = 0xefff_fffc;
+    fs::metadata("/proc/self/ns/pid").is_ok_and(|found| found.ino() == FIRST)
 }
 
 /// The network namespace of this process or thread.
@@ -172,8 +225,8 @@ pub fn sysctl_before(name: &str) -> io::Result<String> {
     before(folder, name)
 }
 
-/// Undoes what dead processes have left, in this thread's network namespace and in the file systems. Returns what was
-/// undone.
+/// Undoes what dead processes have left, in all network namespaces and in the file systems. Returns what was undone. What
+/// has gone with its namespace is forgotten.
 ///
 /// # Errors
 /// The file system's. What cannot be undone stays on record.
@@ -200,13 +253,18 @@ pub fn clean_up() {
 /// # Errors
 /// The file system's.
 pub fn left() -> io::Result<Vec<Change>> {
-    let folder = Path::new(FOLDER);
+    left_in(Path::new(FOLDER))
+}
+
+fn left_in(folder: &Path) -> io::Result<Vec<Change>> {
     if !folder.exists() {
         return Ok(Vec::new());
     }
     let _guard = lock(folder)?;
+    let living = Living::new()?;
     let entries = records(folder)?.iter().map(|path| dead(path)).collect::<io::Result<Vec<_>>>()?;
-    Ok(entries.into_iter().flatten().filter(|entry| !entry.is_gone()).map(|entry| entry.change).collect())
+    let left = entries.into_iter().flatten().filter(|entry| !entry.is_gone(&living));
+    Ok(left.map(|entry| entry.change).collect())
 }
 
 fn clean_in(folder: &Path) -> io::Result<Vec<Change>> {
@@ -214,20 +272,24 @@ fn clean_in(folder: &Path) -> io::Result<Vec<Change>> {
         return Ok(Vec::new());
     }
     let _guard = lock(folder)?;
-    let here = cookie()?;
+    let living = Living::new()?;
     let mut undone = Vec::new();
     for path in records(folder)? {
         let Some(entry) = dead(&path)? else { continue };
-        if entry.is_gone() {
+        if entry.is_gone(&living) {
             fs::remove_file(&path)?;
             continue;
         }
-        if entry.change.is_of_namespace() && entry.namespace != here {
-            continue;
+        let others = others(folder, &path)?;
+        let done = if entry.change.is_of_namespace() {
+            living.within(entry.namespace, || undo(&entry, &others))?
+        } else {
+            undo(&entry, &others).map(Some)?
+        };
+        if done.is_some() {
+            fs::remove_file(&path)?;
+            undone.push(entry.change);
         }
-        undo(&entry, &others(folder, &path)?)?;
-        fs::remove_file(&path)?;
-        undone.push(entry.change);
     }
     Ok(undone)
 }
@@ -295,6 +357,7 @@ fn undo(entry: &Entry, others: &[Entry]) -> io::Result<()> {
             other => other.map(|_| ()),
         },
         Change::Cgroup(path) => {
+            let path = &View::find().map_or_else(|| path.clone(), |view| view.reach(path));
             // Not before Linux 5.14; a group in use then stays, and the error says so.
             let _ = fs::write(path.join("cgroup.kill"), "1");
             remove_emptied(path)

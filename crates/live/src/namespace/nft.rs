@@ -1,6 +1,8 @@
 //! A table of nft that goes with this process: it belongs to the socket of the nft process that made it (`flags
 //! owner`), which ends when its input does.
 
+use nix::sched::{CloneFlags, setns};
+use std::fs::File;
 use std::io::{self, BufRead, BufReader, PipeReader, Write};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
@@ -19,8 +21,22 @@ impl Table {
     /// # Errors
     /// nft is missing, or refuses the table.
     pub fn make(name: &str, chains: &str) -> io::Result<Table> {
+        Table::make_within(None, name, chains)
+    }
+
+    /// [`make`](Table::make) for a table with paths in a mount namespace, if that is not this one.
+    ///
+    /// # Errors
+    /// As [`make`](Table::make); the namespace cannot be entered.
+    #[allow(unsafe_code, reason = "what the child does before it runs nft")]
+    pub fn make_within(mounts: Option<File>, name: &str, chains: &str) -> io::Result<Table> {
         let (answers, output) = io::pipe()?;
-        let mut nft = Command::new("nft")
+        let mut nft = Command::new("nft");
+        if let Some(mounts) = mounts {
+            // SAFETY: a system call alone; nothing allocates, and no lock is taken.
+            unsafe { nft.pre_exec(move || Ok(setns(&mounts, CloneFlags::CLONE_NEWNS)?)) };
+        }
+        let mut nft = nft
             .arg("--interactive")
             .stdin(Stdio::piped())
             .stdout(output.try_clone()?)

@@ -52,7 +52,7 @@ Examples:
   airtcpd decouple clean
 
 What a killed one leaves is a sysctl and perhaps a cgroup with its command, which this undoes; the next start of any airtcpd
-daemon would do so as well. Run it in the network namespace of the daemon.";
+daemon would do so as well.";
 
 /// Carry unmodified programs' TCP through a circuit: the reliable decoupling socket (paper 000 §5)
 #[derive(clap::Args)]

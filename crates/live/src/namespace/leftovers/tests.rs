@@ -108,15 +108,33 @@ fn changes_are_told_in_words() {
     );
 }
 
+fn on_record_in(namespace: u64, change: Change) -> String {
+    serde_json::to_string(&Entry { namespace, is_makers: false, change }).unwrap()
+}
+
+/// `ip netns del` has taken it along: there is nothing to undo, nor to tell of.
 #[test]
-fn a_sysctl_of_another_namespace_stays_on_record() {
+fn what_was_of_a_namespace_that_is_gone_is_forgotten() {
     let folder = Folder::new("elsewhere");
-    let [name, before, set] = ["net.ipv4.ip_forward", "0", "1"].map(str::to_owned);
-    let change = Change::Sysctl { name, before, set };
-    let text = serde_json::to_string(&Entry { namespace: u64::MAX, is_makers: false, change }).unwrap();
-    let record = folder.of_the_dead("1-1-0", &text);
+    let record = folder.of_the_dead("1-1-0", &on_record_in(u64::MAX, Change::Divert(1)));
+    assert_eq!(left_in(&folder.0).unwrap(), []);
     assert_eq!(clean_in(&folder.0).unwrap(), []);
-    assert!(record.exists());
+    assert!(!record.exists());
+}
+
+#[test]
+fn what_is_in_another_namespace_is_undone_from_here() {
+    let Some(namespace) = Namespace::if_permitted() else { return };
+    let folder = Folder::new("there");
+    let name = "net.ipv4.conf.lo.forwarding".to_owned();
+    namespace.sysctl(&name, "1").unwrap();
+    let change = Change::Sysctl { name: name.clone(), before: "0".to_owned(), set: "1".to_owned() };
+    let there = namespace.run(cookie).unwrap().unwrap();
+    folder.of_the_dead("1-1-0", &on_record_in(there, change.clone()));
+    assert_eq!(left_in(&folder.0).unwrap().len(), 1);
+    assert_eq!(clean_in(&folder.0).unwrap(), [change]);
+    assert_eq!(namespace.sysctl_value(&name).unwrap(), "0");
+    assert_eq!(left_in(&folder.0).unwrap(), []);
 }
 
 #[test]

@@ -8,8 +8,7 @@ Examples:
   airtcpd circuit clean
 
 A gateway undoes what it has set up, and of a killed one the device goes by itself. What stays are policy rules and perhaps a
-sysctl, which this undoes; the next start of any airtcpd daemon would do so as well. Run it in the network namespace of the
-gateway.";
+sysctl, which this undoes; the next start of any airtcpd daemon would do so as well.";
 
 /// Undo what killed gateways left behind
 #[derive(clap::Args)]

@@ -74,12 +74,7 @@ fn leftovers_of_the_dead() -> Check {
         Ok(left) => {
             let changes: Vec<_> = left.iter().map(ToString::to_string).collect();
             let found = format!("{} from dead airtcpd processes: {}", left.len(), changes.join("; "));
-            Check::limited(
-                "leftovers",
-                why,
-                found,
-                "the next start of `airtcpd link` or `airtcpd run` undoes them",
-            )
+            Check::limited("leftovers", why, found, "airtcpd circuit clean")
         }
         Err(error) => Check::limited("leftovers", why, words(error), ROOT),
     }

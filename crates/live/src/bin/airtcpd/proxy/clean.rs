@@ -8,8 +8,7 @@ Examples:
   airtcpd proxy clean
 
 A proxy undoes what it has set up, and a killed one mostly, too: the kernel takes its table of nft along. What stays is a
-policy route, which this undoes; the next start of any airtcpd daemon would do so as well. Run it in the network namespace
-of the proxy.";
+policy route, which this undoes; the next start of any airtcpd daemon would do so as well.";
 
 /// Undo what killed proxies left behind
 #[derive(clap::Args)]
