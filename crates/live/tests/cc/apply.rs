@@ -149,6 +149,66 @@ fn a_route_over_links_that_are_down_uses_it_until_it_is_unloaded() {
     daemon::assert_gone(&name);
 }
 
+/// Routes to 10.88.0.0/16, each with something of its own. What this kernel or this iproute2 lacks is left out.
+const ODD_ROUTES: &str = "
+via 10.1.0.2 dev near congctl lock cubic mtu lock 1400 advmss 1000 window 50000 rto_min 50ms initcwnd 20
+via 10.1.0.2 dev near rtt 300ms rttvar 9ms ssthresh 77 cwnd lock 9 reordering 9 hoplimit 9 features ecn realm 5
+via 10.1.0.2 dev near tos 0x10 metric 9 proto 77 src 10.1.0.1 initrwnd 30 quickack 1 fastopen_no_cookie 1
+via inet6 fe80::1 dev near
+via 10.99.0.1 dev near onlink
+nexthop via 10.1.0.2 weight 3 nexthop via 10.99.0.1 dev near weight 5 onlink
+nexthop encap ip id 30 dst 10.1.0.9 via 10.1.0.2 dev near nexthop via 10.1.0.3
+nhid 7
+nhid 8 mtu 1300
+nhid 9
+nhid 10
+encap ip id 30 dst 10.1.0.9 ttl 9 tos 4 via 10.1.0.2 dev near
+encap mpls 100/200 via 10.1.0.2
+encap seg6 mode encap segs fd02::2 dev near
+";
+
+/// What these need beside the link `near`.
+const FOR_ODD_ROUTES: &str = "
+link add near type veth peer name far
+link set near up
+link set far up
+address add 10.1.0.1/24 dev near
+nexthop add id 7 via 10.1.0.2 dev near
+nexthop add id 8 group 7
+nexthop add id 9 encap ip id 30 dst 10.1.0.9 via 10.1.0.2 dev near
+nexthop add id 10 via 10.99.0.1 dev near onlink
+";
+
+/// What airtcpd does not know is carried along.
+#[test]
+fn whatever_a_route_has_it_has_afterwards() {
+    let Some(kernel) = Kernel::take() else { return };
+    let name = kernel.name("odd");
+    let lines = |text: &'static str| text.lines().filter(|line| !line.is_empty());
+    let is_carried_along = |odd: &&str| {
+        let namespace = Namespace::new().unwrap();
+        let ip = |line: &str| {
+            namespace.run(|| Command::new("ip").args(line.split(' ')).output().unwrap()).unwrap()
+        };
+        lines(FOR_ODD_ROUTES).for_each(|line| drop(ip(line)));
+        if !ip(&format!("route add 10.88.0.0/16 {odd}")).status.success() {
+            eprintln!("not here: {odd}");
+            return false;
+        }
+        let routes = || String::from_utf8(ip("-details route show 10.88.0.0/16").stdout).unwrap();
+        let usual = routes();
+        namespace.run(|| daemon::cc(&["load", "vegas", "--as", &name, "--route", "10.88.0.0/16"])).unwrap();
+        let applied = routes();
+        assert!(applied.contains(&name), "{odd}: {applied}");
+        daemon::cc(&["unload", &name]);
+        assert_eq!(routes(), usual, "{odd}");
+        daemon::assert_gone(&name);
+        true
+    };
+    let tried = lines(ODD_ROUTES).filter(is_carried_along).count();
+    assert!(tried >= 5, "{tried}");
+}
+
 #[test]
 fn a_namespaces_default_is_put_back_unless_somebody_has_changed_it() {
     let Some(kernel) = Kernel::take() else { return };

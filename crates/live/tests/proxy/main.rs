@@ -5,5 +5,6 @@ mod crowds;
 mod daemon;
 mod decouple;
 mod ends;
+mod oddities;
 mod paths;
 mod rig;
