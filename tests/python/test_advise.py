@@ -23,9 +23,19 @@ from airtcp.advise.bench import Bench
 from airtcp.advise.beside import Beside, judge
 from airtcp.advise.candidates import Candidate, Tunnel, first_round, hosts, second_round
 from airtcp.advise.choice import choose, gain
-from airtcp.advise.deployment import CONGESTION_CONTROLS, FACTS, PARTS, QUEUES, SETTINGS, STAGES, TUNNELS
+from airtcp.advise.deployment import (
+    CONGESTION_CONTROLS,
+    FACTS,
+    KERNELS,
+    PARTS,
+    QUEUES,
+    SETTINGS,
+    STAGES,
+    TUNNELS,
+)
 from airtcp.advise.gateway import wireless
 from airtcp.advise.inquiry import Inquiry, Question, shortened
+from airtcp.advise.now import in_use, scheme_of
 from airtcp.advise.race import QUICK, Race, decide, screen
 from airtcp.advise.ranges import elsewhere, ranges
 from airtcp.advise.standing import standings
@@ -609,6 +619,8 @@ def test_the_command_says_it_in_words_and_writes_it_down(cli: Cli) -> None:
     (cli.directory / "radio.toml").write_text(LOSSY)
     arguments = ["advise", "radio.toml", "--control", "receiver", "--quick", "--duration", "3s", "--out", "d"]
     text = cli.ok(*arguments, "--json", "a.json")
+    here = in_use()
+    assert f"Compared with {here.scheme}, {here.why}; --now names another one." in " ".join(text.split())
     for word in ("What to do", "receive_window", "Where the answer changes"):
         assert word in text
     found = json.loads((cli.directory / "a.json").read_text())
@@ -618,6 +630,46 @@ def test_the_command_says_it_in_words_and_writes_it_down(cli: Cli) -> None:
     }
     assert found["control"] == ["receiver"]
     assert found["command"].startswith("airtcp advise radio.toml")
+    assert f"--now {here.scheme} " in found["command"]
+    assert found["now"] == here.scheme
+
+
+@pytest.mark.parametrize(
+    ("kernels", "scheme", "why"),
+    [
+        ("bbr", "bbr", "which this host uses"),
+        ("westwood", "westwood-plus", "which this host uses"),
+        ("westwood_vt", "westwood-vt", "which this host uses"),
+        ("concord", "concord", "which this host uses"),
+        ("dctcp", "cubic", "no model of this host's dctcp"),
+        (None, "cubic", "this host has no net.ipv4.tcp_congestion_control"),
+    ],
+)
+def test_what_is_in_use_is_what_the_host_says(
+    tmp_path: Path, kernels: str | None, scheme: str, why: str
+) -> None:
+    sysctl = tmp_path / "tcp_congestion_control"
+    if kernels is not None:
+        sysctl.write_text(f"{kernels}\n")
+    found = in_use(sysctl)
+    assert found.scheme == scheme
+    assert why in found.why
+
+
+def test_each_control_of_a_kernel_has_one_name_here() -> None:
+    """Linux's own `westwood` is Westwood+."""
+    assert {scheme_of(kernel): kernel for kernel in KERNELS.values()} == KERNELS
+    loaded = set(CONGESTION_CONTROLS) - set(KERNELS) - {"westwood"}
+    assert {scheme_of(name.replace("-", "_")) for name in loaded} == loaded
+
+
+def test_a_gateway_and_a_host_are_told_which_direction_they_help() -> None:
+    """Before anything is set up: in the answer, and in the plan."""
+    assert "what comes back over it" in (FACTS["split"].caution or "")
+    assert "only what the decoupled host sends" in (FACTS["decoupling"].caution or "")
+    assert "nothing against random loss" in (FACTS["decoupling"].caution or "")
+    # docs/circuit-wire.md: with IPv4 and UDP.
+    assert "52 bytes" in (FACTS["decoupling"].headers or "")
 
 
 def test_short_transfers_are_judged_by_their_times() -> None:

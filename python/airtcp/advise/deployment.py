@@ -164,6 +164,18 @@ CONGESTION_CONTROLS: dict[str, Facts] = {
 }
 
 
+KERNELS = {
+    "reno": "reno",
+    "cubic": "cubic",
+    "bbr": "bbr",
+    "vegas": "vegas",
+    "veno": "veno",
+    "hybla": "hybla",
+    "westwood-plus": "westwood",
+}
+"""Linux's own controls, built in or as module tcp_NAME, by our names."""
+
+
 def _recovery(stage: Stage, how: str, source: str, airtcp: Airtcp, caution: str | None = None) -> Facts:
     root = stage != "default"
     return Facts(SENDER, stage, how, source, airtcp, root=root, encrypted=QUIC_APART, caution=caution)
@@ -208,8 +220,12 @@ CIRCUITS: dict[str, Facts] = {
         " between two gateways, airtcpd circuit send and receive, which leaves the hosts unchanged",
         "paper 000 §4 and §8",
         "yes",
-        headers="adds header packets of 40 bytes, one per VMSS of data, which firewalls must admit",
+        headers="adds header packets of 52 bytes (72 with IPv6), one per VMSS of data, which firewalls must"
+        " admit",
         encrypted="the circuit carries packets of any kind; the data TCP is the host's own",
+        caution="helps only what the decoupled host sends: for the other direction, run it at the other end"
+        " too; a trunk between gateways repairs nothing, so that without decoupled hosts it gives nothing"
+        " against random loss",
     ),
 }
 
@@ -251,7 +267,9 @@ GATEWAYS: dict[str, Facts] = {
         "I-TCP, ICDCS 1995; paper 003 §IV; RFC 3135 on its costs",
         "yes",
         "TCP ends at the gateway: options are negotiated on each side",
-        "not end to end: an ACK means that the proxy has the data, which is lost if the proxy fails",
+        "helps what the gateway sends over the lossy link; what comes back over it the mobile hosts send, and"
+        " gain no more than shorter round trips; not end to end: an ACK means that the proxy has the data,"
+        " which is lost if the proxy fails",
     ),
     "eln": Facts(
         frozenset({"sender", "gateway"}),

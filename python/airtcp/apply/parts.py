@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from airtcp.advise.deployment import (
     CONGESTION_CONTROLS,
     FACTS,
+    KERNELS,
     QUEUES,
     SETTINGS,
     STAGES,
@@ -35,16 +36,6 @@ from airtcp.apply.steps.sysctl import available
 from airtcp.apply.wanted import Wanted
 from airtcp.facts.scheme import Scheme
 
-KERNELS = {
-    "reno": "reno",
-    "cubic": "cubic",
-    "bbr": "bbr",
-    "vegas": "vegas",
-    "veno": "veno",
-    "hybla": "hybla",
-    "westwood-plus": "westwood",
-}
-"""Linux's own controls, built in or as module tcp_NAME, by our names."""
 RECOVERY: dict[str, tuple[Step, ...]] = {
     "newreno": (Sysctl("net.ipv4.tcp_sack", "0"), Sysctl("net.ipv4.tcp_recovery", "0")),
     "sack": (Sysctl("net.ipv4.tcp_recovery", "0"),),

@@ -12,6 +12,13 @@ from airtcp.apply.wanted import Wanted
 
 FORWARDS = ("net.ipv4.ip_forward", "net.ipv6.conf.all.forwarding")
 
+DIRECTIONS = {
+    "decouple": "It helps only what this host sends. For the other direction, run it at the other end too.",
+    "proxy": "It helps what this gateway sends over the lossy link. What comes back over it has its senders "
+    "at the other end, and gains no more than shorter round trips.",
+}
+"""What each service helps, and what it does not."""
+
 
 @dataclass(frozen=True)
 class Change:
@@ -81,6 +88,8 @@ def _limits(steps: list[Step], host: Host) -> list[str]:
         )
     if defaults and host.find("ip") and "congctl" in host.run("ip", "route", "show", "table", "all"):
         said.append("Routes with their own `congctl` (`ip route show table all`) keep it.")
-    if any(isinstance(step, Service) for step in steps):
+    services = {step.name for step in steps if isinstance(step, Service)}
+    if services:
         said.append("Only new connections are affected.")
+    said += [DIRECTIONS[name] for name in sorted(services & DIRECTIONS.keys())]
     return said

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from airtcp.advise.asked import CONTROLS, Control, Traffic, check_now
+from airtcp.advise.now import in_use
 from airtcp.cli.apply import (
     ApplyOption,
     CgroupOption,
@@ -70,7 +71,14 @@ def command(
             show_default=False,
         ),
     ] = None,
-    now: Annotated[str, typer.Option(metavar="SCHEME", help="The scheme in use now.")] = "cubic",
+    now: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SCHEME",
+            help="The scheme in use now.  [default: this host's net.ipv4.tcp_congestion_control]",
+            show_default=False,
+        ),
+    ] = None,
     traffic: Annotated[
         Traffic | None,
         typer.Option(
@@ -123,8 +131,10 @@ def command(
         raise InputError("--format and --json -: only one of them can write to standard output")
     controls = choices("--control", ",".join(control or []), CONTROLS)
     request = load(scenario, changes, controller, duration=duration, profile=profile)
+    here = in_use()
+    own = here.scheme if now is None else now
     try:
-        check_now(now, request.scenario)
+        check_now(own, request.scenario)
     except ValueError as error:
         raise InputError(str(error)) from error
 
@@ -135,9 +145,11 @@ def command(
     directory = out or default_directory(request.scenario)
     check_outputs(directory, json, report)
     console = plain_console(stderr=json == "-" or form is not None)
-    again = _arguments(request, controls, now, traffic, quick, seeds)
+    if now is None:
+        console.print(f"Compared with {own}, {here.why}; --now names another one.")
+    again = _arguments(request, controls, own, traffic, quick, seeds)
     found = advising.advised(
-        request, controls, now, traffic, quick, seeds, duration is not None, jobs, shlex.join(again)
+        request, controls, own, traffic, quick, seeds, duration is not None, jobs, shlex.join(again)
     )
     advising.save(found, directory)
     write_json(found, json)

@@ -14,11 +14,11 @@ from airtcp._engine import rate_in_bps
 from airtcp.advise.advice import Advice
 from airtcp.advise.deployment import Place
 from airtcp.advise.gateway import wireless as lossy_link
+from airtcp.advise.now import scheme_of
 from airtcp.apply import ROLES, ApplyError, Host, Plan, Wanted, journal, make_plan, openwrt_script
 from airtcp.apply import apply as apply_steps
 from airtcp.apply import undo as undo_steps
 from airtcp.apply.applying import check_nothing_is_applied
-from airtcp.apply.parts import KERNELS
 from airtcp.apply.steps import DefaultControl
 from airtcp.cli.console import plain_console
 from airtcp.cli.errors import FAILED, InputError
@@ -157,7 +157,7 @@ def apply_advice(
     wanted = wanted_here(advised.use, role, wireless, wired, cgroup, circuit, own=own, persistent=persistent)
     show_premises(console, json.loads(to_json(found)))
     in_use = this_host().sysctl(DefaultControl.KEY)
-    if "sender" in wanted.role and in_use not in (None, KERNELS.get(Scheme(found.now).names[0], found.now)):
+    if "sender" in wanted.role and in_use and scheme_of(in_use) != Scheme(found.now).names[0]:
         console.print(f"Advice was for --now {found.now}; this host uses {in_use}, so the gain will differ.")
     apply_here(console, wanted, yes=yes)
 

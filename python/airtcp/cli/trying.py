@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from airtcp.advise.now import in_use
 from airtcp.cli.console import plain_console, write_json
 from airtcp.cli.errors import BAD_INPUT, INTERRUPTED, InputError, check_outputs
 from airtcp.cli.given import check_excluded
@@ -20,6 +21,8 @@ Examples:
   sudo airtcp try --schemes cubic,bbr --download 'ssh phone curl -sfo /dev/null http://server/big'
 """
 
+DEFAULTS = ("cubic", "bbr", "concord")
+
 
 def command(
     context: typer.Context,
@@ -30,8 +33,13 @@ def command(
         ),
     ] = None,
     schemes: Annotated[
-        str, typer.Option(metavar="A,B,…", help="Congestion controls: see `airtcp schemes`.")
-    ] = "cubic,bbr,concord",
+        str | None,
+        typer.Option(
+            metavar="A,B,…",
+            help="Congestion controls: see `airtcp schemes`.  [default: this host's, and cubic,bbr,concord]",
+            show_default=False,
+        ),
+    ] = None,
     port: Annotated[
         int, typer.Option("--iperf3", metavar="PORT", min=1, max=65535, help="Port of the iperf3 server.")
     ] = 5201,
@@ -85,7 +93,11 @@ def command(
     target = host if download is None else download
     if target is None:
         raise InputError("name the HOST running `iperf3 -s`, or give --download")
-    names = list(dict.fromkeys(name.strip() for name in schemes.split(",") if name.strip()))
+    # With --reverse the other host sends, and what it uses is not known here.
+    here = in_use() if schemes is None and not reverse else None
+    own = [here.scheme] if here else []
+    wanted = [*own, *DEFAULTS] if schemes is None else schemes.split(",")
+    names = list(dict.fromkeys(name.strip() for name in wanted if name.strip()))
     if len(names) < 2:
         raise InputError("--schemes: name at least two")
     path = None if scenario is None else load(scenario, None).scenario
@@ -100,6 +112,8 @@ def command(
     transfer = Iperf3(target, port, seconds, reverse) if download is None else Command(target)
     chosen = random.SystemRandom().randrange(10**6) if seed is None else seed
     console = plain_console(stderr=json == "-")
+    if here:
+        console.print(f"Tried beside {here.scheme}, {here.why}; --schemes names others.")
     found = trial.tried(console, names, transfer, path, blocks, chosen)
     trial.show(console, found)
     write_json(found, json)

@@ -188,6 +188,21 @@ def test_a_plan_says_what_others_need_and_what_it_does_not_reach(fake: FakeHost)
 
 
 @pytest.mark.parametrize(
+    ("wanted", "said"),
+    [
+        (
+            Wanted("cubic+split", role=GATEWAY, wireless="wlan0"),
+            "what this gateway sends over the lossy link",
+        ),
+        (Wanted("cubic+decoupling", circuit="--to 10.3.0.0/24 --key-file K"), "only what this host sends"),
+    ],
+    ids=lambda each: each.name if isinstance(each, Wanted) else "",
+)
+def test_a_plan_says_which_direction_it_helps(fake: FakeHost, wanted: Wanted, said: str) -> None:
+    assert any(said in limit for limit in make_plan(wanted, fake.host).limits)
+
+
+@pytest.mark.parametrize(
     ("wanted", "complaint"),
     [
         (Wanted("bbr3"), "cannot be applied: a kernel from"),
