@@ -15,6 +15,7 @@ pub enum Counter {
     ResetByWired,
     LostWireless,
     LostWired,
+    Truncated,
     Unreachable,
     GaveWay,
     Waits,
@@ -59,6 +60,12 @@ const TABLE: &[(Counter, &str, Kind, &str)] = &[
         "connections whose wireless end stopped answering",
     ),
     (Counter::LostWired, "lost_wired_total", Kind::Counter, "connections whose wired end stopped answering"),
+    (
+        Counter::Truncated,
+        "truncated_total",
+        Kind::Counter,
+        "connections reset at their end because not every byte had been passed on",
+    ),
     (
         Counter::Unreachable,
         "unreachable_total",

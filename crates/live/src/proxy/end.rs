@@ -48,6 +48,15 @@ impl End {
         }
     }
 
+    /// Bytes of its peer's stream that have come, once the FIN has. Counted by whoever runs the connection, not by who
+    /// reads it.
+    pub fn received(&self, tools: &Tools) -> Option<u64> {
+        match &self.line {
+            Line::Kernel(socket) => options::received(socket),
+            Line::Own(key) => Some(tools.flow(*key)?.stream.received()),
+        }
+    }
+
     /// Ends sending.
     pub fn shut(&self, tools: &mut Tools) -> io::Result<()> {
         match &self.line {

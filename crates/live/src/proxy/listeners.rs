@@ -66,6 +66,7 @@ impl Listener {
         if to == Destination::Transparent {
             options::be_transparent(&listener)?;
         }
+        options::keep_urgent_data_in_line(&listener)?;
         options::mark(&listener, clients)?;
         bind(listener.as_raw_fd(), &SockaddrStorage::from(address))?;
         listen(&listener, Backlog::new(BACKLOG)?)?;

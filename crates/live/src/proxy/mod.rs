@@ -4,7 +4,7 @@
 //! [`Listener`]s accept connections, and [`Rules`] bring them those to other hosts. [`serve`] makes a [`Relay`] of
 //! each: two sockets, and a [`Way`] in each direction, in which the kernel moves the data (splice). A way moves
 //! nothing while its receiver takes nothing, so that the sender's window closes. It passes on a FIN, and the other
-//! direction goes on. If one connection is lost, the other end gets a RST.
+//! direction goes on. If one connection is lost, or bytes of it, the other end gets a RST.
 //!
 //! [`Rules`]: rules::Rules
 //! [`Relay`]: relay::Relay

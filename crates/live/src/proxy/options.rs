@@ -18,7 +18,9 @@ const LOCK_BOTH: u32 = 3;
 const TCP_CLOSE: u8 = 7;
 
 sockopt_impl!(BufferLock, Both, libc::SOL_SOCKET, SO_BUF_LOCK, u32);
-sockopt_impl!(Info, GetOnly, libc::IPPROTO_TCP, libc::TCP_INFO, libc::tcp_info);
+/// The part of `struct tcp_info` that ends with `tcpi_bytes_received`, since Linux 4.1. It begins with `tcpi_state`.
+const INFO_LEN: usize = 136;
+sockopt_impl!(Info, GetOnly, libc::IPPROTO_TCP, libc::TCP_INFO, [u8; INFO_LEN]);
 
 /// Lets a socket have another host's address, of either family: IPV6_TRANSPARENT is the same flag of the socket.
 /// Accepted sockets inherit that.
@@ -38,6 +40,15 @@ pub fn mark(socket: impl AsFd, side: Side) -> io::Result<()> {
         Side::Wireless => Ok(setsockopt(&socket.as_fd(), sockopt::Mark, &WIRELESS_MARK)?),
         Side::Wired => Ok(()),
     }
+}
+
+/// Makes urgent data part of the stream (RFC 6093 §6). Accepted sockets inherit that: set later, it is too late for what
+/// has come.
+///
+/// # Errors
+/// The kernel's.
+pub fn keep_urgent_data_in_line(socket: impl AsFd) -> io::Result<()> {
+    Ok(setsockopt(&socket.as_fd(), sockopt::OobInline, &true)?)
 }
 
 /// Destination of a connection before it was redirected.
@@ -151,7 +162,14 @@ pub fn error(socket: impl AsFd) -> Option<io::Error> {
 
 /// Returns whether everything has been sent and acknowledged, in both directions.
 pub fn is_closed(socket: impl AsFd) -> bool {
-    getsockopt(&socket.as_fd(), Info).is_ok_and(|info| info.tcpi_state == TCP_CLOSE)
+    getsockopt(&socket.as_fd(), Info).is_ok_and(|info| info[0] == TCP_CLOSE)
+}
+
+/// Bytes of the peer's stream that have come, once its FIN has.
+pub fn received(socket: impl AsFd) -> Option<u64> {
+    let info = getsockopt(&socket.as_fd(), Info).ok()?;
+    // The kernel counts the FIN, too.
+    info.last_chunk().map(|bytes| u64::from_ne_bytes(*bytes) - 1)
 }
 
 /// Makes a close before the connection's end a RST, whatever closes it, even the death of this process. A FIN would

@@ -4,9 +4,11 @@
 
 use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, OFlag, SpliceFFlags, fcntl, splice};
-use nix::unistd::pipe2;
+
+use nix::sys::socket::{MsgFlags, recv};
+use nix::unistd::{pipe2, write};
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
 /// In bytes. A slot holds no more than a part of one packet, so that a pipe is full long before where packets come
 /// one by one.
@@ -48,11 +50,27 @@ impl Pipe {
     /// # Errors
     /// What has ended the connection.
     pub fn fill(&mut self, socket: impl AsFd) -> io::Result<Moved> {
-        let moved = transfer(socket, &self.into, PIPE_BYTES)?;
+        let moved = match transfer(&socket, &self.into, PIPE_BYTES)? {
+            // In front of urgent data, splice tells the same. Only a read tells the difference, and gets past it.
+            Moved::Nothing | Moved::End => self.read(&socket)?,
+            moved @ Moved::Bytes(_) => moved,
+        };
         if let Moved::Bytes(bytes) = moved {
             self.held += bytes;
         }
         Ok(moved)
+    }
+
+    /// Copies what has come at `socket`, as much as every pipe has room for.
+    fn read(&self, socket: impl AsFd) -> io::Result<Moved> {
+        let mut bytes = [0; libc::PIPE_BUF];
+        match recv(socket.as_fd().as_raw_fd(), &mut bytes, MsgFlags::MSG_DONTWAIT) {
+            Ok(0) => Ok(Moved::End),
+            // A write of so few bytes is never cut (pipe(7)).
+            Ok(len) => Ok(Moved::Bytes(write(&self.into, &bytes[..len])?)),
+            Err(Errno::EAGAIN | Errno::EINTR) => Ok(Moved::Nothing),
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// Passes on what the pipe holds.

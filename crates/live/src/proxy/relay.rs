@@ -6,7 +6,7 @@ use super::listeners::{Destination, Listener};
 use super::options;
 use super::own::FlowKey;
 use super::tools::Tools;
-use super::way::{Failure, Way};
+use super::way::{Failure, Shortfall, Way};
 use airtcp_wire::packet::Endpoints;
 use nix::errno::Errno;
 use nix::sys::epoll::EpollFlags;
@@ -48,6 +48,8 @@ pub enum Outcome {
     Lost(Side, io::Error),
     Unreachable(io::Error),
     Refused(io::Error),
+    /// Not every byte that came from the end on this side was passed on.
+    Truncated(Side, Shortfall),
 }
 
 /// Bytes that a turn has passed to each end.
@@ -137,10 +139,8 @@ impl Relay {
     /// Moves data as far as possible now.
     pub fn go_on(&mut self, tools: &mut Tools) -> (Outcome, Handed) {
         let mut handed = [0; 2];
-        for end in [CLIENT, SERVER] {
-            if let Some(error) = self.ends[end].error(tools) {
-                return (self.lost(end, error), handed);
-            }
+        if let Some(outcome) = self.loss(tools) {
+            return (outcome, handed);
         }
         if self.is_connecting {
             if !self.ends[SERVER].writable {
@@ -197,9 +197,14 @@ impl Relay {
     fn rest(&self, tools: &Tools) -> Outcome {
         let is_over = self.ways.iter().all(Way::is_shut);
         match is_over && self.ends.iter().all(|end| end.is_closed(tools)) {
-            true => Outcome::Completed,
+            // An end may have been lost since the turn began.
+            true => self.loss(tools).unwrap_or(Outcome::Completed),
             false => Outcome::Waits,
         }
+    }
+
+    fn loss(&self, tools: &Tools) -> Option<Outcome> {
+        [CLIENT, SERVER].into_iter().find_map(|end| Some(self.lost(end, self.ends[end].error(tools)?)))
     }
 
     fn failed(&self, from: usize, failure: Failure) -> Outcome {
@@ -207,6 +212,7 @@ impl Relay {
             Failure::Sender(error) => self.lost(from, error),
             Failure::Receiver(error) => self.lost(1 - from, error),
             Failure::Host(error) => Outcome::Refused(error),
+            Failure::Short(shortfall) => Outcome::Truncated(self.side(from), shortfall),
         }
     }
 
@@ -231,6 +237,7 @@ fn server(to: SocketAddr, side: Side, client: Option<SocketAddr>, config: &Confi
         bind(server.as_raw_fd(), &SockaddrStorage::from(client))?;
     }
     options::reset_at_close(&server)?;
+    options::keep_urgent_data_in_line(&server)?;
     options::tune(&server, config.tuning(side))?;
     match connect(server.as_raw_fd(), &SockaddrStorage::from(to)) {
         Ok(()) | Err(Errno::EINPROGRESS) => Ok(server),

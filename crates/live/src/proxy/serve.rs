@@ -14,6 +14,7 @@ use super::relay::{CLIENT, Handed, Outcome, Relay, SERVER};
 use super::token::Token;
 use super::tools::Tools;
 use super::watch::Watch;
+use super::way::Shortfall;
 use crate::daemon::{Stop, Urgency};
 use crate::emulate::Clock;
 use airtcp_wire::{Dur, Time};
@@ -206,6 +207,7 @@ impl<'a> Server<'a> {
             Outcome::Unreachable(error) => self.end(place, Counter::Unreachable, Some(&error)),
             Outcome::Refused(error) => self.end(place, Counter::Refused, Some(&error)),
             Outcome::Lost(side, error) => self.end(place, lost(side, &error), Some(&error)),
+            Outcome::Truncated(from, shortfall) => self.end_short(place, from, shortfall),
         }
     }
 
@@ -235,6 +237,15 @@ impl<'a> Server<'a> {
         self.budget.handle_change(relay.room, 0);
         self.forget_own(&relay);
         relay.release(&mut self.tools);
+    }
+
+    /// Both ends get a RST: a FIN would claim that all has come.
+    fn end_short(&mut self, place: usize, from: Side, Shortfall { received, given }: Shortfall) {
+        if let Some(relay) = self.relays.get(place) {
+            let [client, server] = relay.addresses;
+            tracing::warn!(%client, %server, %from, received, given, "connection reset: bytes were not passed on");
+        }
+        self.end(place, Counter::Truncated, None);
     }
 
     fn take_packets(&mut self) -> io::Result<()> {

@@ -40,13 +40,12 @@ impl Tools {
         self.stack.as_ref()?.get(key)
     }
 
-    /// Sends the first `len` bytes of the buffer, for which there must be room.
-    pub fn write(&mut self, key: FlowKey, len: usize) {
-        let Some(stack) = &mut self.stack else { return };
-        if let Some(flow) = stack.get_mut(key) {
-            flow.stream.write(&self.buffer[..len]);
-        }
+    /// Sends the first `len` bytes of the buffer, as far as there is room. Returns their number.
+    pub fn write(&mut self, key: FlowKey, len: usize) -> usize {
+        let Some(stack) = &mut self.stack else { return 0 };
+        let taken = stack.get_mut(key).map_or(0, |flow| flow.stream.write(&self.buffer[..len]));
         stack.flush(self.clock.now(), key);
+        taken
     }
 
     /// Reads into the buffer, and returns the number of bytes.

@@ -16,6 +16,9 @@ pub struct Way {
     /// Data under way in here: in a pipe between two sockets of the kernel, otherwise as bytes.
     pipe: Option<Pipe>,
     bytes: Vec<u8>,
+    /// Bytes taken from the sender so far, and given to the receiver.
+    taken: u64,
+    given: u64,
     /// Whether the sender has sent its FIN.
     has_ended: bool,
     /// Whether the proxy has sent its FIN to the receiver.
@@ -29,6 +32,14 @@ pub enum Failure {
     Receiver(io::Error),
     /// Neither: this host is out of files.
     Host(io::Error),
+    Short(Shortfall),
+}
+
+/// Bytes of a stream that came from its sender, and that were given to its receiver, where these differ at the end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Shortfall {
+    pub received: u64,
+    pub given: u64,
 }
 
 /// The result of a turn.
@@ -59,7 +70,7 @@ impl Way {
         while bytes < TURN_BYTES {
             let moved = self.step(from, to, tools)?;
             if moved == 0 {
-                self.shut_if_over(to, tools)?;
+                self.shut_if_over(from, to, tools)?;
                 return Ok(Turn { bytes, is_cut: false });
             }
             bytes += moved;
@@ -94,7 +105,7 @@ impl Way {
         let Some(pipe) = &mut self.pipe else { return Ok(0) };
         if pipe.held() == 0 {
             match pipe.fill(sender.as_fd()).map_err(Failure::Sender)? {
-                Moved::Bytes(_) => {}
+                Moved::Bytes(moved) => self.taken += moved as u64,
                 Moved::Nothing => from.readable = false,
                 Moved::End => self.has_ended = true,
             }
@@ -109,6 +120,7 @@ impl Way {
         if pipe.held() == 0 {
             self.release(tools);
         }
+        self.given += bytes;
         Ok(bytes)
     }
 
@@ -124,8 +136,10 @@ impl Way {
         match recv(socket.as_raw_fd(), &mut tools.buffer[..most], MsgFlags::MSG_DONTWAIT) {
             Ok(0) => self.has_ended = true,
             Ok(len) => {
-                tools.write(*key, len);
-                return Ok(len as u64);
+                self.taken += len as u64;
+                let given = tools.write(*key, len) as u64;
+                self.given += given;
+                return Ok(given);
             }
             Err(Errno::EAGAIN) => from.readable = false,
             Err(Errno::EINTR) => {}
@@ -146,19 +160,27 @@ impl Way {
                 self.has_ended = tools.flow(*key).is_some_and(|flow| flow.has_ended);
                 return Ok(0);
             }
+            self.taken += len as u64;
             let sent = deliver(socket, &tools.buffer[..len]).map_err(Failure::Receiver)?;
             to.writable = sent == len;
             self.bytes.extend_from_slice(&tools.buffer[sent..len]);
+            self.given += sent as u64;
             return Ok(sent as u64);
         }
         let sent = deliver(socket, &self.bytes).map_err(Failure::Receiver)?;
         to.writable = sent == self.bytes.len();
         self.bytes.drain(..sent);
+        self.given += sent as u64;
         Ok(sent as u64)
     }
 
-    fn shut_if_over(&mut self, to: &End, tools: &mut Tools) -> Result<(), Failure> {
+    /// Passes on the FIN, which claims that all has come.
+    fn shut_if_over(&mut self, from: &End, to: &End, tools: &mut Tools) -> Result<(), Failure> {
         if self.has_ended && !self.is_shut && self.held() == 0 {
+            let received = from.received(tools).unwrap_or(self.taken);
+            if received != self.given {
+                return Err(Failure::Short(Shortfall { received, given: self.given }));
+            }
             self.is_shut = true;
             to.shut(tools).map_err(Failure::Receiver)?;
         }
@@ -172,5 +194,49 @@ fn deliver(socket: &OwnedFd, bytes: &[u8]) -> io::Result<usize> {
         Ok(sent) => Ok(sent),
         Err(Errno::EAGAIN | Errno::EINTR) => Ok(0),
         Err(error) => Err(error.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::emulate::Clock;
+    use crate::proxy::options::reset_at_close;
+    use std::io::{ErrorKind, Read, Write};
+    use std::net::{Shutdown, TcpListener, TcpStream};
+
+    fn pair() -> (TcpStream, TcpStream) {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let near = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        (near, listener.accept().unwrap().0)
+    }
+
+    fn end(socket: TcpStream) -> End {
+        socket.set_nonblocking(true).unwrap();
+        reset_at_close(&socket).unwrap();
+        End { readable: true, writable: true, ..End::new(Line::Kernel(socket.into())) }
+    }
+
+    /// An urgent byte that is not in line, as one that is lost in whatever way.
+    #[test]
+    fn a_stream_that_lacks_a_byte_ends_with_a_reset() {
+        let ((mut sender, from), (to, mut receiver)) = (pair(), pair());
+        sender.write_all(b"ab").unwrap();
+        send(sender.as_raw_fd(), b"!", MsgFlags::MSG_OOB).unwrap();
+        sender.write_all(b"more").unwrap();
+        sender.shutdown(Shutdown::Write).unwrap();
+        let (mut from, mut to) = (end(from), end(to));
+        let (mut way, mut tools) = (Way::default(), Tools::new(None, None, Clock::start()));
+        let failure = loop {
+            match way.pump(&mut from, &mut to, &mut tools) {
+                Ok(_) => from.readable = true,
+                Err(failure) => break failure,
+            }
+        };
+        assert!(matches!(failure, Failure::Short(Shortfall { received: 7, given: 6 })), "{failure:?}");
+        drop((from, to));
+        let mut bytes = Vec::new();
+        let error = receiver.read_to_end(&mut bytes).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::ConnectionReset, "after {bytes:?}");
     }
 }

@@ -58,6 +58,11 @@ impl Stream {
         taken
     }
 
+    /// Bytes of the peer's stream that have come in order.
+    pub fn received(&self) -> u64 {
+        self.connection.received()
+    }
+
     /// Ends writing.
     pub fn shutdown(&mut self) {
         self.connection.shutdown();

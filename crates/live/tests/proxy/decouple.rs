@@ -14,11 +14,11 @@ use std::os::fd::AsFd;
 use std::process::{Command, Stdio};
 use std::thread;
 
-const TO_MOBILE: &str = "--to 10.1.0.2";
+pub const TO_MOBILE: &str = "--to 10.1.0.2";
 const MOBILE_V6: IpAddr = IpAddr::V6(Ipv6Addr::new(0xfd01, 0, 0, 0, 0, 0, 0, 2));
 
 /// Runs a test at the base station, which is no router, with a key and with a receiver at the mobile host.
-fn with_receiver(path: Option<&str>, test: impl FnOnce(&Rig, &mut Gateway) + Send) {
+pub fn with_receiver(path: Option<&str>, test: impl FnOnce(&Rig, &mut Gateway) + Send) {
     let Some(rig) = Rig::new(path) else { return };
     for name in ["net.ipv4.conf.all.forwarding", "net.ipv6.conf.all.forwarding"] {
         rig.base.sysctl(name, "0").unwrap();
@@ -34,13 +34,13 @@ fn start(rig: &Rig, line: &str) -> Gateway {
     Gateway::of("decouple", &rig.base, of("decouple", line).args(["--key-file", KEY]))
 }
 
-fn started(rig: &Rig, line: &str) -> Gateway {
+pub fn started(rig: &Rig, line: &str) -> Gateway {
     let daemon = start(rig, line);
     eventually(|| daemon.count("circuit_open") == 1, "there is a circuit");
     daemon
 }
 
-fn pair(from: &Namespace, listener: &TcpListener) -> (TcpStream, TcpStream) {
+pub fn pair(from: &Namespace, listener: &TcpListener) -> (TcpStream, TcpStream) {
     (connect(from, listener.local_addr().unwrap()), accept(listener))
 }
 

@@ -8,3 +8,4 @@ mod ends;
 mod oddities;
 mod paths;
 mod rig;
+mod urgent;
