@@ -165,6 +165,40 @@ proptest! {
         pair.run(Time::ZERO + Dur::from_secs(100_000));
         prop_assert_eq!(written, [pair.ends[1].received(), pair.ends[0].received()]);
     }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 2_000, ..ProptestConfig::default() })]
+
+    /// The path's MTU changes, and what has left in longer packets is resent.
+    #[test]
+    fn every_byte_arrives_however_long_segments_may_be(
+        client in config(),
+        server in config(),
+        (loss, jitter) in (0.0..0.2, 0u64..100),
+        bytes in 0u64..150_000,
+        changes in prop::collection::btree_map(0u64..5_000, (500u32..2_000, any::<bool>()), 0..8),
+        seed: u64,
+    ) {
+        let weather = Weather { loss, duplication: 0.0, delay: ms(20), jitter: ms(jitter) };
+        let mut pair = Pair::new(&client, &server, [1, 2], weather, seed);
+        pair.ends[0].write(bytes);
+        pair.closes = [true, true];
+        for (at, (payload, resends)) in changes {
+            pair.run(Time::ZERO + ms(at));
+            pair.ends[0].limit_mss(payload);
+            if resends {
+                pair.ends[0].resend_longer_than(payload.into());
+            }
+        }
+        pair.run(Time::ZERO + Dur::from_secs(100_000));
+        prop_assert_eq!(pair.ends[1].received(), bytes);
+        prop_assert!(pair.is_intact(1));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 2_000, ..ProptestConfig::default() })]
 
     /// A circuit's data TCP with the paper's error control, over a path that loses and reorders.
     #[test]

@@ -158,6 +158,17 @@ impl<D: PacketDevice> Stack<D> {
         &mut self.device
     }
 
+    /// The link at the device carries packets of this many bytes from now on.
+    pub fn handle_link_mtu(&mut self, now: Time, mtu: u32) {
+        self.settings.mtu = mtu;
+        for key in self.flows.keys() {
+            if let Some(flow) = self.flows.get_mut(key) {
+                flow.handle_link_mtu(now, mtu);
+            }
+            self.flush(now, key);
+        }
+    }
+
     pub fn handle_timeouts(&mut self, now: Time) {
         while let Some(key) = self.flows.due(now) {
             if let Some(flow) = self.flows.get_mut(key) {
@@ -205,7 +216,7 @@ impl<D: PacketDevice> Stack<D> {
                 }
                 break;
             }
-            let Some(transmit) = flow.stream.connection().poll_transmit(now) else { break };
+            let Some(transmit) = flow.poll_transmit(now) else { break };
             flow.send(&transmit, |part| {
                 let fill = |payload: &mut [u8]| flow.stream.copy_payload(part.offset, payload);
                 self.outbox.put(&mut self.device, &flow.endpoints, part, fill);
@@ -321,7 +332,7 @@ impl<D: PacketDevice> Stack<D> {
         let Some(too_big) = TooBig::read(&self.received[..len]) else { return Place::Others };
         let Some(key) = self.flows.find(&too_big.endpoints) else { return Place::Others };
         if let Some(flow) = self.flows.get_mut(key) {
-            flow.handle_too_big(&too_big);
+            flow.handle_too_big(now, &too_big);
         }
         self.flush(now, key);
         Place::Nowhere

@@ -2,10 +2,11 @@
 
 use super::connections::Settings;
 use super::keepalive::{Keepalive, KeepaliveStep};
+use super::path_mtu::PathMtu;
 use super::stream::Stream;
 use super::too_big::TooBig;
 use crate::offload::Offload;
-use airtcp_proto::tcp::{Connection, Event, State, Transmit};
+use airtcp_proto::tcp::{Connection, Event, Reason, State, Transmit};
 use airtcp_wire::Time;
 use airtcp_wire::packet::{Endpoints, TcpPacket};
 use airtcp_wire::tcp::{MIN_HEADER_LEN, header_len};
@@ -32,8 +33,7 @@ pub struct StackFlow {
     /// Why it is over before both ends have closed it.
     pub failure: Option<io::ErrorKind>,
     pub(super) phase: Phase,
-    /// Longest packet in bytes that may be sent.
-    pub(super) path_mtu: u32,
+    path: PathMtu,
     /// Whether it is in the list of woken flows.
     pub(super) is_woken: bool,
     /// Whether it is in the list of flows that found the device without room.
@@ -68,7 +68,7 @@ impl StackFlow {
             has_ended: false,
             failure: None,
             phase,
-            path_mtu: settings.mtu,
+            path: PathMtu::new(settings.mtu, endpoints.source().is_ipv4()),
             is_woken: false,
             is_waiting: false,
             keepalive: Keepalive::new(settings.keepalive),
@@ -88,6 +88,10 @@ impl StackFlow {
             let segment = cut(&packet.segment, from, part.len(), [piece == 0, piece + 1 == pieces]);
             self.stream.handle_segment(now, &segment, packet.ecn, part);
         }
+        let acknowledged = self.stream.connection().acknowledged();
+        if self.path.handle_ack(now, acknowledged) {
+            self.fit();
+        }
         let is_reset = packet.segment.flags.contains(Flags::RST);
         self.hear(if is_reset { io::ErrorKind::ConnectionReset } else { io::ErrorKind::TimedOut });
     }
@@ -95,6 +99,7 @@ impl StackFlow {
     pub(super) fn handle_timeout(&mut self, now: Time) {
         if now >= self.stream.connection().poll_timeout() {
             self.stream.connection().handle_timeout(now);
+            self.consider_black_hole(now);
         }
         if now >= self.question_due() {
             self.consider_silence(now);
@@ -136,25 +141,93 @@ impl StackFlow {
     }
 
     /// Handles a router's report that a packet was too long. It is trusted if it quotes data in flight (RFC 5927 §7).
-    pub(super) fn handle_too_big(&mut self, too_big: &TooBig) {
-        if too_big.mtu < self.path_mtu && self.stream.connection().is_outstanding(too_big.seq) {
-            self.path_mtu = too_big.mtu;
-            // With the timestamps option, which most segments have.
-            let payload = self.longest_payload(MIN_HEADER_LEN + 12) as u64;
-            self.stream.connection().resend_longer_than(payload);
+    pub(super) fn handle_too_big(&mut self, now: Time, too_big: &TooBig) {
+        if let Some(offset) = self.stream.connection().outstanding_offset(too_big.seq)
+            && self.path.handle_too_big(now, offset, too_big.mtu)
+        {
+            self.shorten();
         }
     }
 
-    /// Longest payload in bytes behind a TCP header of this length.
-    fn longest_payload(&self, tcp_header_len: usize) -> usize {
-        (self.path_mtu as usize).saturating_sub(self.endpoints.addresses.header_len() + tcp_header_len).max(1)
+    /// The first link carries packets of this many bytes from now on.
+    pub(super) fn handle_link_mtu(&mut self, now: Time, mtu: u32) {
+        let before = self.path.longest();
+        self.path.handle_link(now, mtu);
+        if self.path.longest() < before {
+            self.shorten();
+        } else {
+            self.fit();
+        }
     }
 
-    /// Passes the segments that carry `transmit` to `put`: more than one if the path has become narrower than the
-    /// machine knows.
+    /// The retransmission timer may have expired: perhaps the path loses long packets, and nobody tells.
+    fn consider_black_hole(&mut self, now: Time) {
+        let (expiries, payload) = self.stream.connection().first_in_vain();
+        let size = self.headers_len() + payload as usize;
+        if self.path.handle_expiry(now, expiries, size as u32) {
+            self.fit();
+        }
+    }
+
+    /// Sends shorter segments from now on, and again what left in longer ones.
+    fn shorten(&mut self) {
+        self.fit();
+        let payload = self.payload_within(self.path.longest());
+        self.stream.connection().resend_longer_than(payload.into());
+    }
+
+    /// The machine's segments are to be as long as the path allows.
+    fn fit(&mut self) {
+        let payload = self.payload_within(self.path.longest());
+        self.stream.connection().limit_mss(payload);
+    }
+
+    /// Bytes of IP and TCP headers, with the timestamps option, which most segments have.
+    fn headers_len(&self) -> usize {
+        self.endpoints.addresses.header_len() + MIN_HEADER_LEN + 12
+    }
+
+    fn payload_within(&self, packet: u32) -> u32 {
+        packet.saturating_sub(self.headers_len() as u32).max(1)
+    }
+
+    /// The machine's next segment. If a longer packet is to be tried, it is one of new data that is as long.
+    pub(super) fn poll_transmit(&mut self, now: Time) -> Option<Transmit> {
+        let useful = self.headers_len() as u32 + self.stream.connection().negotiated_mss();
+        let transmit = match self.path.poll_trial(now, useful) {
+            Some(size) => self.poll_trial(now, size),
+            None => self.stream.connection().poll_transmit(now),
+        };
+        if let Some(transmit) = transmit.filter(|transmit| transmit.reason != Reason::New) {
+            self.path.handle_resent(now, transmit.offset);
+        }
+        transmit
+    }
+
+    fn poll_trial(&mut self, now: Time, size: u32) -> Option<Transmit> {
+        let before = self.payload_within(self.path.longest());
+        let payload = self.payload_within(size);
+        self.stream.connection().limit_mss(payload);
+        let transmit = self.stream.connection().poll_transmit(now);
+        self.fit();
+        match transmit {
+            Some(Transmit { segment, reason: Reason::New, offset, .. }) if segment.len > before => {
+                self.path.begin_trial(size, offset..offset + u64::from(segment.len));
+                transmit
+            }
+            Some(_) => transmit,
+            // There is less to send than would fill it.
+            None => self.stream.connection().poll_transmit(now),
+        }
+    }
+
+    /// Passes the segments that carry `transmit` to `put`: more than one if the path has become narrower since it was
+    /// first sent, or if it carries SACK blocks.
     pub(super) fn send(&self, transmit: &Transmit, mut put: impl FnMut(&Transmit)) {
         let segment = &transmit.segment;
-        let most = self.longest_payload(header_len(segment));
+        let headers_len = self.endpoints.addresses.header_len() + header_len(segment);
+        let longest = self.path.longest_from(transmit.offset) as usize;
+        let most = longest.saturating_sub(headers_len).max(1);
         let pieces = (segment.len as usize).div_ceil(most).max(1);
         for piece in 0..pieces {
             let from = piece * most;
@@ -178,11 +251,18 @@ impl StackFlow {
         self.stream.state() == State::Closed
     }
 
+    fn handle_connected(&mut self) {
+        self.is_connected = true;
+        if self.payload_within(self.path.longest()) < self.stream.connection().negotiated_mss() {
+            self.fit();
+        }
+    }
+
     /// Handles the machine's events. `cause` is the reason, should the connection have been given up.
     fn hear(&mut self, cause: io::ErrorKind) {
         while let Some(event) = self.stream.poll_event() {
             match event {
-                Event::Connected => self.is_connected = true,
+                Event::Connected => self.handle_connected(),
                 Event::PeerFinished => self.has_ended = true,
                 Event::Reset => self.failure = Some(cause),
                 Event::AllAcknowledged | Event::Closed => {}

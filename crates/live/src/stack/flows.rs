@@ -25,6 +25,10 @@ impl Flows {
         self.flows.get_mut(key.place).filter(|(holder, _)| *holder == key).map(|(_, flow)| flow)
     }
 
+    pub fn keys(&self) -> Vec<FlowKey> {
+        self.flows.iter().map(|(_, (key, _))| *key).collect()
+    }
+
     pub fn len(&self) -> usize {
         self.flows.len()
     }

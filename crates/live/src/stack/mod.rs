@@ -10,6 +10,7 @@ mod flows;
 mod isn;
 mod keepalive;
 mod outbox;
+mod path_mtu;
 mod ring;
 mod stream;
 mod too_big;

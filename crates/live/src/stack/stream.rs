@@ -39,6 +39,11 @@ impl Stream {
         self.outgoing.capacity() - (self.written - self.connection.acknowledged()) as usize
     }
 
+    /// Written bytes that the peer has acknowledged.
+    pub fn acknowledged(&self) -> u64 {
+        self.connection.acknowledged()
+    }
+
     /// Returns whether nothing is outstanding, and nothing waits.
     pub(super) fn is_idle(&self) -> bool {
         self.written == self.connection.acknowledged()

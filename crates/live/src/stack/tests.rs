@@ -34,8 +34,10 @@ struct World {
     sent: u64,
     loss: f64,
     fate: Chance,
-    /// Longest packet in bytes that passes. The sender of a longer one is told.
+    /// Longest packet in bytes that passes.
     narrow: usize,
+    /// The sender of a longer one is not told.
+    is_silent: bool,
 }
 
 /// Length in bytes of the longest packet that a device cuts from this one.
@@ -94,6 +96,7 @@ impl World {
             loss,
             fate: Chances::new(seed).chance("fate"),
             narrow: usize::MAX,
+            is_silent: false,
         }
     }
 
@@ -108,6 +111,9 @@ impl World {
                     continue;
                 }
                 if longest(&packet) > self.narrow {
+                    if self.is_silent {
+                        continue;
+                    }
                     let word = too_big(&packet.0, self.narrow);
                     self.under_way.insert((self.now, self.sent), (from, (word, Offload::default())));
                     self.sent += 1;
@@ -246,11 +252,13 @@ proptest! {
         seed in 0u64..1 << 32,
         loss in prop_oneof![Just(0.0), 0.0..0.1],
         has_offloads: bool,
-        narrow in prop_oneof![Just(usize::MAX), 600usize..1500],
+        narrow in prop_oneof![Just(usize::MAX), 552usize..1500],
+        then_narrow in prop::collection::btree_map(1usize..500, 552usize..2000, 0..4),
+        is_silent: bool,
         lens in prop::collection::vec((0usize..100_000, 0usize..30_000), 1..12),
     ) {
         let mut world = World::new(seed, loss, has_offloads, 64);
-        world.narrow = narrow;
+        (world.narrow, world.is_silent) = (narrow, is_silent);
         let mut talks = Vec::new();
         for (port, &(there, _)) in (1000..).zip(&lens) {
             let key = world.stacks[0].connect(world.now, client(port), server()).unwrap();
@@ -260,6 +268,7 @@ proptest! {
         let mut ended = BTreeMap::new();
         while world.step() {
             turns += 1;
+            world.narrow = then_narrow.get(&turns).copied().unwrap_or(world.narrow);
             prop_assert!(turns < 200_000, "it ends");
             while let Some((key, endpoints)) = world.stacks[1].accept() {
                 let port = endpoints.reversed().source().port();
@@ -402,4 +411,81 @@ fn a_message_that_quotes_nothing_under_way_is_not_believed() {
         world.stacks[0].handle_packet(world.now).unwrap();
         assert_eq!(send(&mut world), longest);
     }
+}
+
+/// Writes, and returns the lengths of the packets that leave until all is acknowledged.
+fn carried(world: &mut World, [from, to]: [FlowKey; 2], len: usize) -> Vec<usize> {
+    let before = world.stacks[0].get(from).unwrap().stream.acknowledged();
+    world.stacks[0].get_mut(from).unwrap().stream.write(&vec![7; len]);
+    world.stacks[0].flush(world.now, from);
+    let mut lens = Vec::new();
+    while world.stacks[0].get(from).unwrap().stream.acknowledged() < before + len as u64 {
+        lens.extend(world.stacks[0].device_mut().sent.iter().map(longest));
+        assert!(world.step());
+        world.stacks[1].get_mut(to).unwrap().stream.read(&mut vec![0; len]);
+        world.stacks[1].flush(world.now, to);
+    }
+    lens
+}
+
+/// Packets of this many bytes, but for the ends of what was written, or sent in longer ones.
+fn assert_full(lens: &[usize], size: usize) {
+    let full = lens.iter().filter(|&&len| len == size).count();
+    assert!(lens.iter().all(|&len| len <= size) && full + 2 >= lens.len(), "{size}: {lens:?}");
+}
+
+/// What is under way is cut, what follows is as long as the link allows.
+#[test]
+fn a_link_that_becomes_narrower_and_wider_again_is_followed() {
+    let mut world = World::new(1, 0.0, false, 4);
+    let keys = established(&mut world, 1000);
+    assert_full(&carried(&mut world, keys, 12_000), 1500);
+    // Packets of the old size are under way, and vanish at the link.
+    let stack = &mut world.stacks[0];
+    stack.get_mut(keys[0]).unwrap().stream.write(&[7; 5_000]);
+    stack.flush(world.now, keys[0]);
+    stack.device_mut().sent.clear();
+    stack.handle_link_mtu(world.now, 1280);
+    (world.narrow, world.is_silent) = (1280, true);
+    assert!(carried(&mut world, keys, 7_000).iter().all(|&len| len <= 1280));
+    assert_full(&carried(&mut world, keys, 12_000), 1280);
+    world.stacks[0].handle_link_mtu(world.now, 1500);
+    world.narrow = usize::MAX;
+    assert_full(&carried(&mut world, keys, 12_000), 1500);
+}
+
+/// A router's word ages (RFC 1191 §6.3). Then one packet is longer, and if that passes, so are all.
+#[test]
+fn a_path_that_becomes_wider_again_is_found_out() {
+    let mut world = World::new(1, 0.0, false, 4);
+    let keys = established(&mut world, 1000);
+    world.narrow = 1280;
+    carried(&mut world, keys, 12_000);
+    assert_full(&carried(&mut world, keys, 12_000), 1280);
+    world.now += Dur::from_secs(600);
+    let lens = carried(&mut world, keys, 12_000);
+    assert_eq!(lens.iter().filter(|&&len| len > 1280).collect::<Vec<_>>(), [&1500], "the router told again");
+    world.narrow = usize::MAX;
+    assert_full(&carried(&mut world, keys, 12_000), 1280);
+    world.now += Dur::from_secs(600);
+    carried(&mut world, keys, 12_000);
+    assert_full(&carried(&mut world, keys, 12_000), 1500);
+}
+
+/// RFC 4821 §7.7: a path that loses long packets, and says nothing.
+#[test]
+fn a_black_hole_is_found_out() {
+    let mut world = World::new(1, 0.0, false, 4);
+    let keys = established(&mut world, 1000);
+    (world.narrow, world.is_silent) = (1280, true);
+    carried(&mut world, keys, 12_000);
+    assert_full(&carried(&mut world, keys, 12_000), 1024);
+    // What passes is found within minutes, and then kept.
+    for _ in 0..40 {
+        world.now += Dur::from_secs(20);
+        carried(&mut world, keys, 12_000);
+    }
+    let lens = carried(&mut world, keys, 12_000);
+    assert!((1200..=1280).contains(&lens[0]), "{lens:?}");
+    assert_full(&lens, lens[0]);
 }

@@ -12,18 +12,13 @@ const ICMPV6: u8 = 58;
 /// Bytes of an ICMP header. The packet that was too long is quoted behind it.
 const HEADER_LEN: usize = 8;
 
-/// Smallest MTU that is believed: Linux's `min_pmtu`, because a smaller claim would harm us (RFC 5927 §7).
-const LEAST_V4: u32 = 552;
-/// RFC 8201 §4.
-const LEAST_V6: u32 = 1280;
-
 /// Destination unreachable, fragmentation needed (RFC 1191 §4), or Packet Too Big (RFC 4443 §3.2), of a TCP packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TooBig {
     /// Addresses and ports of the packet that was too long.
     pub endpoints: Endpoints,
     pub seq: Seq,
-    /// Longest packet in bytes that passes, at least the smallest that is believed.
+    /// Longest packet in bytes that passes, as the router says; 0 if it does not say (RFC 1191 §5).
     pub mtu: u32,
 }
 
@@ -32,13 +27,13 @@ impl TooBig {
     pub fn read(bytes: &[u8]) -> Option<TooBig> {
         let outer = Found::read(bytes).ok().filter(|outer| !outer.is_fragment)?;
         let message = bytes.get(outer.header_len..outer.claimed)?;
-        let (is_ours, sum, mtu, least) = match (outer.addresses, outer.protocol) {
+        let (is_ours, sum, mtu) = match (outer.addresses, outer.protocol) {
             (Addresses::V4 { .. }, ICMP) => {
-                (message.get(..2)? == [3, 4], Sum::default(), u32::from(be16(message, 6)?), LEAST_V4)
+                (message.get(..2)? == [3, 4], Sum::default(), u32::from(be16(message, 6)?))
             }
             (Addresses::V6 { .. }, ICMPV6) => {
                 let pseudo = Sum::pseudo_header(&outer.addresses, ICMPV6, message.len() as u32);
-                (message.get(..2)? == [2, 0], pseudo, be32(message, 4)?, LEAST_V6)
+                (message.get(..2)? == [2, 0], pseudo, be32(message, 4)?)
             }
             _ => return None,
         };
@@ -48,7 +43,7 @@ impl TooBig {
         let ports = Ports { source: be16(tcp, 0)?, destination: be16(tcp, 2)? };
         let endpoints = Endpoints { addresses: inner.addresses, ports };
         let is_good = (sum + Sum::of(message)).is_good();
-        (is_ours && is_good).then_some(TooBig { endpoints, seq: Seq(be32(tcp, 4)?), mtu: mtu.max(least) })
+        (is_ours && is_good).then_some(TooBig { endpoints, seq: Seq(be32(tcp, 4)?), mtu })
     }
 }
 

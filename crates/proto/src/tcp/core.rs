@@ -146,6 +146,10 @@ impl Core {
         self.mss.into()
     }
 
+    pub fn set_mss(&mut self, mss: u32) {
+        self.mss = mss.max(1);
+    }
+
     #[inline(always)]
     pub fn phase(&self) -> Phase {
         self.phase

@@ -6,6 +6,7 @@ mod corruption;
 mod eln;
 mod handshake;
 mod loss_recovery;
+mod path_mtu;
 mod script;
 mod spurious;
 mod timer;

@@ -126,14 +126,32 @@ impl Connection {
         self.sender.una().saturating_sub(1 + u64::from(is_finished))
     }
 
-    /// Returns whether `seq` lies in SND.UNA..SND.NXT: it was sent and is not yet acknowledged.
-    pub fn is_outstanding(&self, seq: Seq) -> bool {
+    /// The stream offset of what was sent at `seq`, if that lies in SND.UNA..SND.NXT; a SYN's is that of the first byte.
+    pub fn outstanding_offset(&self, seq: Seq) -> Option<u64> {
         let outstanding = self.sender.una()..self.sender.nxt();
-        seq.offset(self.iss, outstanding.start).is_some_and(|position| outstanding.contains(&position))
+        let position = seq.offset(self.iss, outstanding.start).filter(|at| outstanding.contains(at))?;
+        Some(position.saturating_sub(1))
+    }
+
+    /// Payload bytes of a full segment, as the handshake has negotiated.
+    pub fn negotiated_mss(&self) -> u32 {
+        self.negotiated.mss
+    }
+
+    /// Segments of new data carry at most this many bytes from now on, and no more than was negotiated. The controller
+    /// goes on counting in segments of the negotiated size.
+    pub fn limit_mss(&mut self, payload: u32) {
+        self.forget_prediction();
+        self.sender.core.set_mss(payload.min(self.negotiated.mss));
+    }
+
+    /// Consecutive expiries of the retransmission timer, and the payload of the first outstanding segment.
+    pub fn first_in_vain(&self) -> (u32, u64) {
+        self.sender.get().map_or((0, 0), Sender::first_in_vain)
     }
 
     /// The path carries no packets with more payload than this: what is outstanding in longer ones is lost, and is resent at
-    /// once. That is no sign of congestion (RFC 1191 §6.5).
+    /// once. That is no sign of congestion (RFC 1191 §6.4).
     pub fn resend_longer_than(&mut self, payload: u64) {
         self.forget_prediction();
         self.sender.resend_longer_than(payload);

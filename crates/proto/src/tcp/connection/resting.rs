@@ -14,7 +14,8 @@ impl Connection {
     /// Lets the sender rest if it has sent one SYN and nothing else.
     pub(super) fn rest_sender(&mut self) {
         debug_assert!(self.prediction == Prediction::Receiving);
-        if let Some(rest) = self.sender.get().and_then(SenderAtRest::of) {
+        let has_negotiated_mss = |sender: &&Sender| sender.core.mss() == u64::from(self.negotiated.mss);
+        if let Some(rest) = self.sender.get().filter(has_negotiated_mss).and_then(SenderAtRest::of) {
             self.receiver.sender = rest;
             self.sender.rest();
         }

@@ -34,6 +34,11 @@ impl Sender {
         }
     }
 
+    /// See [`Connection::first_in_vain`](crate::tcp::Connection::first_in_vain).
+    pub fn first_in_vain(&self) -> (u32, u64) {
+        (self.retries, self.core.board.get(0).map_or(0, |first| self.payload(&first)))
+    }
+
     /// The next range to send, if one may leave now.
     pub fn poll(&mut self, now: Time) -> Option<Outgoing> {
         if self.unsent() == 0 && self.core.board.is_empty() {
