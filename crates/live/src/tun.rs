@@ -71,6 +71,9 @@ pub trait PacketDevice: AsFd {
 /// Packets that may wait to be received. The number is large because further ones are lost without notice.
 const QUEUE_PACKETS: u32 = 10_000;
 
+/// Longest MTU in bytes that a device may have, for one that is not to limit what others send to it.
+pub const LONGEST_MTU: u16 = u16::MAX;
+
 /// RFC 7600 §4.8: an address for a host that has none of its own. The kernel accepts packets from a device only if
 /// the device has an address.
 pub const DUMMY: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 0, 8));

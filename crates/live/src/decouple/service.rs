@@ -68,7 +68,7 @@ impl Service for Decoupling {
         let socket = bind(any_port(way_to(self.receiver)?.0))?;
         let group = self.program.as_ref().map(|_| Group::make()).transpose()?;
         let (way, entrances) = Way::install(self.receiver, &self.prefixes, group.as_ref())?;
-        let mut doors = Doors::redirected(entrances.listeners, entrances.device, entrances.mtu);
+        let mut doors = Doors::redirected(entrances.listeners, entrances.device, entrances.link);
         doors.circuit = Some(Arc::clone(&self.counters.circuit));
         let outgoing = doors.through_circuit(None)?;
         Ok((Entrance { doors, outgoing, socket, chance: chance()? }, Rules { way, group }))

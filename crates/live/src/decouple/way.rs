@@ -7,9 +7,9 @@ use crate::namespace::forwarding::{self, DEVICES};
 use crate::namespace::leftovers::{self, RecordedChange};
 use crate::namespace::nft::Table;
 use crate::namespace::shell::address::{Block, PREFIX, PREFIX_V6, v6};
-use crate::namespace::{add_ipv6, link_mtu};
+use crate::namespace::{LinkWatch, add_ipv6};
 use crate::proxy::{Listener, WIRELESS_MARK};
-use crate::tun::OffloadTun;
+use crate::tun::{LONGEST_MTU, OffloadTun};
 use std::fmt::Write as _;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
 use std::path::Path;
@@ -26,8 +26,8 @@ pub struct Way {
 pub struct Entrances {
     pub listeners: Vec<Listener>,
     pub device: OffloadTun,
-    /// MTU of the link towards the circuit's receiver, in bytes.
-    pub mtu: u16,
+    /// Towards the circuit's receiver.
+    pub link: LinkWatch,
 }
 
 impl Way {
@@ -43,7 +43,7 @@ impl Way {
         group: Option<&Group>,
     ) -> io::Result<(Way, Entrances)> {
         let link = way_to(receiver)?.1;
-        let mtu = link_mtu(&link)?;
+        let watch = LinkWatch::begin(&link)?;
         let mut links = vec![link];
         for host in prefixes.iter().filter_map(first_host) {
             links.push(way_to(SocketAddr::new(host, 9))?.1);
@@ -53,7 +53,7 @@ impl Way {
         let name = format!("{DEVICES}d{}", process::id());
         let closed = forwarding::closed(&links)?;
         let closed_v6 = closed_v6(prefixes, &links)?;
-        let (device, sources) = device(&name, mtu, closed_v6.is_some())?;
+        let (device, sources) = device(&name, closed_v6.is_some())?;
         let listeners =
             sources.iter().map(|&source| Listener::redirected(source)).collect::<io::Result<Vec<_>>>()?;
         let drops = forwarding::for_nobody_else("meta nfproto ipv4 ", &closed)
@@ -66,7 +66,7 @@ impl Way {
         if let Some(closed) = closed_v6 {
             records.extend(forwarding::open_v6(&name, &closed)?);
         }
-        Ok((Way { _forwarding: records, table }, Entrances { listeners, device, mtu }))
+        Ok((Way { _forwarding: records, table }, Entrances { listeners, device, link: watch }))
     }
 
     /// Lets new connections pass from now on. Those that have been taken stay.
@@ -104,11 +104,11 @@ fn closed_v6(prefixes: &[Prefix], links: &[String]) -> io::Result<Option<Vec<Str
 }
 
 /// Opens the stack's device. Returns also the stack's addresses there.
-fn device(name: &str, mtu: u16, wants_v6: bool) -> io::Result<(OffloadTun, Vec<IpAddr>)> {
+fn device(name: &str, wants_v6: bool) -> io::Result<(OffloadTun, Vec<IpAddr>)> {
     // Nobody else may choose addresses meanwhile.
     let _guard = leftovers::lock(Path::new(leftovers::FOLDER))?;
     let block = Block::unused()?;
-    let device = OffloadTun::open(name, block.far().into(), PREFIX, mtu)?;
+    let device = OffloadTun::open(name, block.far().into(), PREFIX, LONGEST_MTU)?;
     let mut sources: Vec<IpAddr> = vec![block.near().into()];
     if wants_v6 && add_ipv6(name, v6(block.far()), PREFIX_V6)? {
         sources.push(v6(block.near()).into());

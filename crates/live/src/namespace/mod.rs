@@ -5,12 +5,14 @@ pub mod divert;
 pub mod forwarding;
 pub mod leftovers;
 mod link_mtu;
+mod link_watch;
 pub mod nft;
 pub mod shell;
 mod veth;
 
 pub use airtcp_kernel::namespace::{Namespace, sysctl};
 pub use link_mtu::link_mtu;
+pub use link_watch::LinkWatch;
 pub use veth::{Veth, add_ipv6};
 
 use nix::errno::Errno;

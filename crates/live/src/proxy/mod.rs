@@ -42,6 +42,7 @@ pub use service::Service;
 pub use watch::Watch;
 
 use crate::circuit::SendingCounters;
+use crate::namespace::LinkWatch;
 use crate::stack::{Secret, Settings, random};
 use crate::tun::OffloadTun;
 use airtcp_wire::Dur;
@@ -66,10 +67,10 @@ pub struct Doors {
 }
 
 impl Doors {
-    /// Doors for redirected connections, which our own stack continues on a device of its own. `mtu` in bytes.
+    /// Doors for redirected connections, which our own stack continues on a device of its own, behind which is `link`.
     #[must_use]
-    pub fn redirected(listeners: Vec<Listener>, tun: OffloadTun, mtu: u16) -> Doors {
-        let device = Device { exit: Exit::new(tun).of_host(), mtu, ports: vec![] };
+    pub fn redirected(listeners: Vec<Listener>, tun: OffloadTun, link: LinkWatch) -> Doors {
+        let device = Device { exit: Exit::new(tun).of_host(), link, ports: vec![] };
         Doors { listeners, watch: None, circuit: None, device: Some(device) }
     }
 
@@ -100,23 +101,24 @@ impl Interception {
 /// The device of our own stack.
 struct Device {
     exit: Exit,
-    mtu: u16,
+    /// Which the packets take behind the device.
+    link: LinkWatch,
     ports: Vec<u16>,
 }
 
 impl Device {
-    fn stack(self, config: &Config) -> io::Result<Stack> {
+    fn stack(self, config: &Config) -> io::Result<(Stack, LinkWatch)> {
         let own = config.own.as_ref().ok_or(io::ErrorKind::InvalidInput)?;
         let settings = Settings {
             config: own.as_ref().clone(),
             buffer: config.wireless.buffer.map_or(OWN_BUFFER_BYTES, |buffer| buffer.0 as usize),
-            mtu: self.mtu.into(),
+            mtu: self.link.mtu().into(),
             ports: self.ports,
             half_open: config.limits.connecting,
             keepalive: Some(config.wireless.keepalive.unwrap_or(OWN_KEEPALIVE)),
         };
         let seed = u64::from_ne_bytes(random()?);
-        Ok(Stack::new(self.exit, settings, Secret::random()?, seed))
+        Ok((Stack::new(self.exit, settings, Secret::random()?, seed), self.link))
     }
 }
 
@@ -144,8 +146,8 @@ impl Proxy {
             Some(_) => {
                 // Clients behind the wireless link come to our own stack.
                 listeners.retain(|listener| listener.clients == Side::Wired);
-                let (steer, tun, mtu) = Steer::install(wireless)?;
-                (Some(steer), Some(Device { exit: Exit::new(tun), mtu, ports: ports.clone() }))
+                let (steer, tun, link) = Steer::install(wireless)?;
+                (Some(steer), Some(Device { exit: Exit::new(tun), link, ports: ports.clone() }))
             }
             None => (None, None),
         };

@@ -7,9 +7,9 @@
 use super::config::Side;
 use super::listeners::Listener;
 use super::own::DEVICES;
-use crate::namespace::divert;
 use crate::namespace::leftovers::{Change, RecordedChange};
 use crate::namespace::nft::Table;
+use crate::namespace::{divert, sysctl};
 use std::fmt::Write as _;
 use std::{io, process};
 
@@ -24,6 +24,7 @@ pub const WIRELESS_MARK: u32 = 0x4200_0000;
 pub struct Rules {
     table: Table,
     _route: RecordedChange,
+    _probing: Option<RecordedChange>,
 }
 
 impl Rules {
@@ -36,7 +37,7 @@ impl Rules {
         let route = RecordedChange::of(Change::Divert(MARK))?;
         divert::add(MARK, divert::Way::Here)?;
         let table = Table::make(&name(), &chains(wireless, ports, listeners))?;
-        Ok(Rules { table, _route: route })
+        Ok(Rules { table, _route: route, _probing: probe_black_holes()? })
     }
 
     /// Lets new connections pass from now on. Those that have been taken stay.
@@ -44,6 +45,17 @@ impl Rules {
         for chain in ["take", "begin"] {
             self.table.send(&format!("flush chain {} {chain}", name()));
         }
+    }
+}
+
+/// Lets the kernel's TCP look for the path MTU where packets vanish and no router tells (RFC 4821). It does nothing to a
+/// connection before that.
+fn probe_black_holes() -> io::Result<Option<RecordedChange>> {
+    const NAME: &str = "net.ipv4.tcp_mtu_probing";
+    match sysctl::get(NAME)?.as_str() {
+        // It looks from the start.
+        "2" => Ok(None),
+        _ => RecordedChange::of_sysctl(NAME, "1"),
     }
 }
 
@@ -56,6 +68,9 @@ fn name() -> String {
 /// Both sides of a relay have the same addresses and ports, which connection tracking would take for one connection.
 /// The wireless side is not tracked, so that the wired side can be masqueraded. Packets to be delivered here are
 /// recognised by their addresses after that is undone. Packets out of our own stack are on the wireless side.
+///
+/// An expression `socket` looks at what an ICMP error quotes, so that errors about the proxy's own packets come to its
+/// sockets, too. Path MTU discovery depends on them.
 fn chains(wireless: &str, ports: &[u16], listeners: &[Listener]) -> String {
     let ports = match ports {
         [] => String::new(),
@@ -78,7 +93,7 @@ fn chains(wireless: &str, ports: &[u16], listeners: &[Listener]) -> String {
         );
     }
     const SYN: &str = "tcp flags & (fin | syn | rst | ack) == syn";
-    const NOT_FOR_US: &str = "meta l4proto != tcp return; fib daddr type local return";
+    const NOT_FOR_US: &str = "meta l4proto != { tcp, icmp, icmpv6 } return; fib daddr type local return";
     format!(
         "chain take {{ {takes}}}; chain begin {{ meta l4proto tcp {ports}notrack; }}; \
          chain divert {{ type filter hook prerouting priority dstnat + 10; \

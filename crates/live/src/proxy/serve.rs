@@ -17,6 +17,7 @@ use super::watch::Watch;
 use super::way::Shortfall;
 use crate::daemon::{Stop, Urgency};
 use crate::emulate::Clock;
+use crate::namespace::LinkWatch;
 use airtcp_wire::{Dur, Time};
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, ppoll};
@@ -70,6 +71,7 @@ struct Server<'a> {
     /// Relays that could go on at once.
     ready: Vec<usize>,
     tools: Tools,
+    link: Option<LinkWatch>,
     /// Place and end of each of our own connections.
     own: BTreeMap<FlowKey, (usize, usize)>,
     watch: Option<Box<dyn Watch>>,
@@ -92,7 +94,7 @@ impl<'a> Server<'a> {
     fn new(config: &'a Config, doors: Doors, stop: Stop, counters: &'a Counters) -> io::Result<Server<'a>> {
         let Doors { listeners, watch, circuit, device } = doors;
         let clock = Clock::start();
-        let mut stack = device.map(|device| device.stack(config)).transpose()?;
+        let (mut stack, link) = device.map(|device| device.stack(config)).transpose()?.unzip();
         if let Some(stack) = stack.as_mut().filter(|_| !config.is_transparent()) {
             stack.newcomers = Newcomers::PassBy;
         }
@@ -110,6 +112,9 @@ impl<'a> Server<'a> {
                 epoll.add(circuit, EpollEvent::new(edge, Token::Circuit.pack()))?;
             }
         }
+        if let Some(link) = &link {
+            epoll.add(link, EpollEvent::new(EpollFlags::EPOLLIN, Token::Link.pack()))?;
+        }
         Ok(Server {
             config,
             counters,
@@ -123,6 +128,7 @@ impl<'a> Server<'a> {
             connecting: Connecting::new(config.limits.connecting, config.limits.connect_timeout),
             ready: Vec::new(),
             tools: Tools::new(stack, circuit, clock),
+            link,
             own: BTreeMap::new(),
             watch,
             budget: Budget::new(&config.limits),
@@ -168,6 +174,7 @@ impl<'a> Server<'a> {
                 Token::Stop => self.hear(),
                 Token::Stack => self.take_packets()?,
                 Token::Circuit => self.fill_circuit(),
+                Token::Link => self.look_at_link(),
                 Token::Listener(index) => callers.push(index),
                 Token::End(place, end) => {
                     let Some(relay) = self.relays.get_mut(place) else { continue };
@@ -261,6 +268,15 @@ impl<'a> Server<'a> {
     fn fill_circuit(&mut self) {
         if let Some(stack) = &mut self.tools.stack {
             stack.handle_room(self.clock.now());
+        }
+    }
+
+    fn look_at_link(&mut self) {
+        if let Some(mtu) = self.link.as_mut().and_then(LinkWatch::poll)
+            && let Some(stack) = &mut self.tools.stack
+        {
+            tracing::info!(mtu, "the link's MTU has changed");
+            stack.handle_link_mtu(self.clock.now(), mtu.into());
         }
     }
 

@@ -7,6 +7,8 @@ pub enum Token {
     Stack,
     /// The way from there into a circuit.
     Circuit,
+    /// The link behind the device.
+    Link,
     /// By the listener's index.
     Listener(usize),
     /// The end of a relay, by the relay's place and the end's index.
@@ -19,6 +21,7 @@ impl Token {
             Token::Stop => 0,
             Token::Stack => 1 << 2,
             Token::Circuit => 2 << 2,
+            Token::Link => 3 << 2,
             Token::Listener(index) => (index as u64) << 2 | 1,
             Token::End(place, end) => (place as u64) << 2 | 2 | end as u64,
         }
@@ -29,7 +32,8 @@ impl Token {
         match word & 3 {
             0 if index == 0 => Token::Stop,
             0 if index == 1 => Token::Stack,
-            0 => Token::Circuit,
+            0 if index == 2 => Token::Circuit,
+            0 => Token::Link,
             1 => Token::Listener(index),
             kind => Token::End(index, kind as usize & 1),
         }
@@ -46,6 +50,7 @@ mod tests {
             Token::Stop,
             Token::Stack,
             Token::Circuit,
+            Token::Link,
             Token::Listener(3),
             Token::End(0, 0),
             Token::End(7, 1),

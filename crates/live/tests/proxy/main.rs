@@ -6,6 +6,7 @@ mod daemon;
 mod decouple;
 mod ends;
 mod oddities;
+mod path_mtu;
 mod paths;
 mod rig;
 mod urgent;

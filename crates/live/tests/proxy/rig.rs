@@ -89,21 +89,44 @@ impl Rig {
     /// that the other end learns the MTU only from the mobile host. It does not send longer packets itself: those that are not
     /// made of several segments a veth would drop silently.
     pub fn extend(&self, host: &Namespace, mtu: u32) {
+        self.extend_from(&self.mobile, [1, 3], host, mtu);
+    }
+
+    /// The same with IPv6, behind the server as well. The mobile host must be reached over a wire.
+    pub fn extend_by_both_families(&self, [behind_mobile, behind_server]: [&Namespace; 2]) {
+        for (router, nets, host) in
+            [(&self.mobile, [1, 3], behind_mobile), (&self.server, [2, 4], behind_server)]
+        {
+            self.extend_from(router, nets, host, 1500);
+            let [inner, outer] = nets;
+            router.run(|| ip(&format!("addr add fd0{outer}::1/64 dev far0 nodad"))).unwrap();
+            let on_host = || {
+                ip(&format!("addr add fd0{outer}::2/64 dev eth0 nodad"));
+                ip(&format!("route add default via fd0{outer}::1 advmss 1440"));
+            };
+            host.run(on_host).unwrap();
+            router.sysctl("net.ipv6.conf.all.forwarding", "1").unwrap();
+            self.base.run(|| ip(&format!("route add fd0{outer}::/64 via fd0{inner}::2"))).unwrap();
+        }
+    }
+
+    /// `router` is in the first of two networks, and the host comes into the second.
+    fn extend_from(&self, router: &Namespace, [inner, outer]: [u8; 2], host: &Namespace, mtu: u32) {
         let other = format!("/proc/{}/fd/{}", std::process::id(), host.as_fd().as_raw_fd());
-        let on_mobile = || {
+        let on_router = || {
             ip(&format!("link add far0 type veth peer name eth0 netns {other}"));
             ip(&format!("link set far0 up mtu {mtu}"));
-            ip("addr add 10.3.0.1/24 dev far0");
+            ip(&format!("addr add 10.{outer}.0.1/24 dev far0"));
         };
         let on_host = || {
-            ip("addr add 10.3.0.2/24 dev eth0");
+            ip(&format!("addr add 10.{outer}.0.2/24 dev eth0"));
             ip(&format!("link set eth0 up mtu {mtu}"));
-            ip("route add default via 10.3.0.1 advmss 1460");
+            ip(&format!("route add default via 10.{outer}.0.1 advmss 1460"));
         };
-        self.mobile.run(on_mobile).unwrap();
+        router.run(on_router).unwrap();
         host.run(on_host).unwrap();
-        self.mobile.sysctl("net.ipv4.conf.all.forwarding", "1").unwrap();
-        self.base.run(|| ip("route add 10.3.0.0/24 via 10.1.0.2")).unwrap();
+        router.sysctl("net.ipv4.conf.all.forwarding", "1").unwrap();
+        self.base.run(|| ip(&format!("route add 10.{outer}.0.0/24 via 10.{inner}.0.2"))).unwrap();
     }
 
     fn emulate(&self, path: &str) -> (Arc<AtomicBool>, JoinHandle<()>) {
