@@ -3,7 +3,8 @@
 import { $, app, on, player } from "./app.js";
 import { BERS, LossMap, ROUND_TRIPS, SECONDS } from "./map.js";
 import { goodputs } from "./outcome.js";
-import { baseText, fieldsOf, overrides } from "./state.js";
+import { asked, command, python } from "./export.js";
+import { START, baseText, fieldsOf, overrides } from "./state.js";
 import { seconds } from "./units.js";
 
 // Limit on the link's capacity over a detailed run, which keeps each packet and ends there.
@@ -28,27 +29,50 @@ function plan(jobs) {
   worker.postMessage({ generation: app.generation, jobs });
 }
 
-export function begin() {
+// With `told`, what was wrong with another state is still to be read.
+export function begin(told = null) {
   app.runs = new Map(app.state.schemes.map((scheme) => [scheme, []]));
+  app.exports = null;
   plan([{ key: ["base"], request: { do: "read", text: baseText(app.state) } }]);
-  $("error").hidden = true;
+  if (told === null) $("error").hidden = true;
+  else tell(told);
   $("busy").hidden = false;
+  on.begin();
 }
 
-export function fail(message) {
-  plan([]);
+export function tell(message) {
   $("error").textContent = message;
   $("error").hidden = false;
-  $("busy").hidden = true;
 }
 
 function onDone({ key: [what, ...rest], answer, model, error }) {
-  if (error) fail(error);
+  if (error) onError(what, rest, error);
   else if (what === "base") onBase(answer);
   else if (what === "scenario") onScenario(answer);
   else if (what === "detail") onDetail(model, ...rest);
+  else if (what === "export") onExport(answer);
   else if (what === "seed") onSeed(answer.run, rest[0]);
   else lossMap.add(...rest, answer.run);
+}
+
+// What cannot run is told and taken back, so that the page goes on: a scheme, or else the whole change.
+function onError(what, about, error) {
+  const { state } = app;
+  const [scheme] = about;
+  if (what === "detail" && state.schemes.length > 1) {
+    const isOther = (name) => name !== scheme;
+    app.state = { ...state, schemes: state.schemes.filter(isOther), lanes: state.lanes?.filter(isOther) ?? null };
+    return begin(error);
+  }
+  if (what === "map") return lossMap.fail(...about);
+  const before = app.shown ?? structuredClone(START);
+  if (JSON.stringify(before) === JSON.stringify(state)) {
+    plan([]);
+    $("busy").hidden = true;
+    return tell(error);
+  }
+  app.state = what === "detail" && app.shown === null ? { ...state, schemes: [...START.schemes] } : before;
+  begin(error);
 }
 
 // Only now it is known which keys the reader's changes affect.
@@ -57,16 +81,16 @@ function onBase({ scenario }) {
   plan([{ key: ["scenario"], request: { do: "read", ...wanted() } }]);
 }
 
-function onScenario({ scenario, toml }) {
+function onScenario({ scenario }) {
   const fields = fieldsOf(scenario, app.state);
-  Object.assign(app, { scenario, toml, fields });
+  Object.assign(app, { scenario, fields });
   on.scenario();
   const duration = seconds(scenario.duration);
   end = Math.min(duration, fields.rate ? Math.max(0.5, MOST_BITS / (fields.rate * 1e6)) : duration);
   coming = [];
   lossMap.begin(app.state.schemes, JSON.stringify([elsewhere(0, 0), app.state.schemes]));
   lossMap.mark(fields);
-  plan([...detailedJobs(duration), ...seedJobs(duration), ...mapJobs()]);
+  plan([...detailedJobs(duration), exportJob(), ...seedJobs(duration), ...mapJobs()]);
 }
 
 const wanted = (sets = app.state.sets, duration = app.state.duration) => ({
@@ -84,6 +108,13 @@ function detailedJobs(duration) {
     request: { of, scheme, seed: scenario.seed, series_s: 0, packets: true },
     draws: { scenario, scheme, end },
   }));
+}
+
+const exportJob = () => ({ key: ["export"], request: { do: "read", ...asked(app.state, app.base) } });
+
+function onExport({ toml }) {
+  app.exports = { toml, command: command(app.state, app.base), python: python(app.state, app.base) };
+  on.exports();
 }
 
 // The first seed's detailed run counts too, if it is complete.
@@ -110,6 +141,7 @@ function onDetail(model, scheme, isWhole) {
   if (isWhole) onSeed(model.run, scheme);
   if (coming.length < app.state.schemes.length) return;
   app.models = coming;
+  app.shown = structuredClone(app.state);
   player.end = end;
   on.models();
 }

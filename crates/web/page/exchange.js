@@ -1,7 +1,7 @@
 // Reads dropped files, and offers results to take away.
 
 import { $, app, on } from "./app.js";
-import { FILE, command, python } from "./export.js";
+import { FILE } from "./export.js";
 import { element } from "./outcome.js";
 import { START } from "./state.js";
 
@@ -24,21 +24,30 @@ export function listenForFiles() {
 async function take(file) {
   if (!file) return;
   const text = await file.text();
-  if (IS_PING.test(text)) on.fail(`${file.name} is a measurement: run “airtcp fit ${file.name}”, and drop the scenario that it writes here.`);
+  if (IS_PING.test(text)) on.tell(`${file.name} is a measurement: run “airtcp fit ${file.name}”, and drop the scenario that it writes here.`);
   else on.go({ ...START, file: { name: file.name, text }, schemes: app.state.schemes });
 }
 
+const OFFERS = { "as-toml": "toml", "as-command": "command", "as-python": "python" };
+
 export function listenForExports() {
-  const offers = { "as-toml": () => app.toml, "as-command": () => command(app.state, app.base), "as-python": () => python(app.state, app.base) };
-  for (const [id, text] of Object.entries(offers)) {
+  for (const id of Object.keys(OFFERS)) {
     $(id).addEventListener("click", () => {
-      $("exported").textContent = text();
-      $("export-box").hidden = false;
-      for (const other of Object.keys(offers)) $(other).setAttribute("aria-pressed", String(other === id));
+      for (const other of Object.keys(OFFERS)) $(other).setAttribute("aria-pressed", String(other === id));
+      showExports();
     });
   }
   $("copy").addEventListener("click", copy);
   $("save").addEventListener("click", save);
+}
+
+// Nothing is offered while the page does not know it: it would be that of another state.
+export function showExports() {
+  const chosen = Object.keys(OFFERS).find((id) => $(id).getAttribute("aria-pressed") === "true");
+  for (const id of Object.keys(OFFERS)) $(id).disabled = !app.exports;
+  $("export-box").hidden = !app.exports || !chosen;
+  $("needs-file").hidden = !app.exports?.command.endsWith(FILE);
+  if (app.exports && chosen) $("exported").textContent = app.exports[OFFERS[chosen]];
 }
 
 // If the page has no access to the clipboard, at least the text is selected.
@@ -48,7 +57,7 @@ async function copy() {
 }
 
 function save() {
-  const link = element("a", { href: URL.createObjectURL(new Blob([app.toml], { type: "text/plain" })), download: FILE });
+  const link = element("a", { href: URL.createObjectURL(new Blob([app.exports.toml], { type: "text/plain" })), download: FILE });
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 }

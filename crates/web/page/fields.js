@@ -2,23 +2,14 @@
 
 import { element } from "./outcome.js";
 import { spoken } from "./palette.js";
-
-const NUMBERS = [
-  ["rate", "Rate", "Mbit/s", 0.01, 10000],
-  ["rtt", "Round trip", "ms", 0, 5000],
-  ["queue", "Queue", "packets", 1, 100000],
-  ["burst", "Lost in bursts", "%", 0, 90],
-  ["burstLength", "Burst length", "packets", 1, 1000],
-  ["jitter", "Delay variation", "ms", 0, 2000],
-];
-const RIVALS = ["", "cubic", "reno", "bbr", "concord"];
-export const DISCIPLINE_NAMES = { droptail: "DropTail", red: "RED", codel: "CoDel", "fq-codel": "FQ-CoDel" };
+import { DISCIPLINE_NAMES, NUMBERS, RIVALS, numberFault } from "./state.js";
 
 export class Fields {
-  constructor(root, onSet) {
+  constructor(root, onSet, onFault) {
     this.root = root;
     this.onSet = onSet;
-    const numbers = NUMBERS.map(([key, label, unit, min, max]) => this.number(key, label, unit, min, max));
+    this.onFault = onFault;
+    const numbers = Object.entries(NUMBERS).map(([key, [label, unit, min, max]]) => this.number(key, label, unit, min, max));
     const discipline = this.choice("discipline", "Discipline", Object.entries(DISCIPLINE_NAMES));
     const cross = this.choice("cross", "Competing flow", RIVALS.map((name) => [name, name ? spoken(name) : "none"]));
     numbers.splice(3, 0, discipline);
@@ -28,9 +19,9 @@ export class Fields {
   number(key, label, unit, min, max) {
     const input = element("input", { type: "number", name: key, min, max, step: "any" });
     input.addEventListener("change", () => {
-      const value = input.valueAsNumber;
-      const allowed = Math.min(max, Math.max(min, value));
-      if (Number.isFinite(value)) this.onSet({ [key]: key === "queue" ? Math.round(allowed) : allowed });
+      const fault = numberFault(key, input.valueAsNumber);
+      if (fault) this.onFault(fault);
+      else this.onSet({ [key]: input.valueAsNumber });
     });
     return element("label", {}, element("span", {}, label), input, element("small", {}, unit));
   }
@@ -41,10 +32,11 @@ export class Fields {
     return element("label", {}, element("span", {}, label), select);
   }
 
-  show(fields) {
+  show(fields, isRefused = false) {
     for (const [key, value] of Object.entries(fields)) {
       const input = this.root.querySelector(`[name="${key}"]`);
-      if (!input || input === document.activeElement) continue;
+      // What the reader is typing stays, unless it is refused.
+      if (!input || (input === document.activeElement && !isRefused)) continue;
       input.value = value ?? "";
       input.disabled = value === null;
     }

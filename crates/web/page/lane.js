@@ -61,7 +61,7 @@ function layout(canvas, model) {
       there: { y: there, thick: 20 },
       back: { y: back, thick: 12 },
       stack: { x: left + 12, width: queue, bottom: there + 10, top: 20 },
-      room: link.queue?.packets ?? 50,
+      room: link.queue?.packets ?? null,
     };
   });
   const places = [...links.keys(), links.length];
@@ -110,7 +110,7 @@ function drawPipes({ pen, pipe, line, muted, font }, hop) {
   pen.fillStyle = muted;
   pen.font = `11px ${font}`;
   pen.textAlign = "left";
-  pen.fillText(`queue, room for ${hop.room}`, x - 4, top - 7);
+  pen.fillText(hop.room === null ? "queue" : `queue, room for ${hop.room}`, x - 4, top - 7);
 }
 
 function drawNode({ pen, ink, paper, muted, lost, font, t }, { x, y, name, place, width }, model) {
@@ -162,20 +162,25 @@ const hue = (look, model, side, row) =>
   : side.flow[row] === model.main ? look.colour
   : look.other;
 
-// A block per packet; if there is little height, a block per several packets.
+// A block per packet: a full queue fills the box.
 function stack(look, model, side, waiting, hop) {
   const { x, width, bottom, top } = hop.stack;
-  const high = (bottom - top) / Math.max(hop.room, 1);
-  const step = Math.max(high, hop.isBack ? 1.5 : 0.5);
+  const step = blockHeight(bottom - top, hop.room, waiting.length, hop.isBack);
   const gap = step > 3 ? 1 : 0;
   waiting.sort((a, b) => side.start[a] - side.start[b] || a - b);
   waiting.forEach((row, place) => {
-    const y = bottom - (place + 1) * step;
-    if (y < top - 2 * step && hop.isBack) return;
     const small = side.kind[row] >= ACK;
     look.pen.fillStyle = hue(look, model, side, row);
-    look.pen.fillRect(x + (small ? width * 0.3 : 0), y + gap / 2, small ? width * 0.4 : width, Math.max(step - gap, 0.5));
+    look.pen.fillRect(x + (small ? width * 0.3 : 0), bottom - (place + 1) * step + gap / 2, small ? width * 0.4 : width, step - gap);
   });
+}
+
+const USUAL_ROOM = 50;
+
+// Low blocks are easier to see, but never leave the box: a queue with no room in packets may hold any number.
+export function blockHeight(high, room, waiting, isBack) {
+  const wanted = Math.max(high / Math.max(room ?? USUAL_ROOM, 1), isBack ? 1.5 : 0);
+  return Math.min(wanted, high / Math.max(waiting, 1));
 }
 
 // Position in the pipe of a packet that left the transmitter at `since`.

@@ -1,28 +1,39 @@
 // The page: what is shown when, and what a change triggers.
 
 import { $, app, on, player } from "./app.js";
-import { begin, fail } from "./compute.js";
-import { listenForExports, listenForFiles } from "./exchange.js";
-import { DISCIPLINE_NAMES, Fields, schemeBoxes } from "./fields.js";
+import { begin, tell } from "./compute.js";
+import { listenForExports, listenForFiles, showExports } from "./exchange.js";
+import { Fields, schemeBoxes } from "./fields.js";
+import { isFirstOrder, otherLosses } from "./losses.js";
 import { capacity, element, goodputs, phase } from "./outcome.js";
 import { SCENES } from "./scenes.js";
 import { buildLanes, drawTime, lanes, listenToTransport } from "./stage.js";
-import { START, fromHash, toHash, withScene } from "./state.js";
+import { DISCIPLINE_NAMES, START, fromHash, seedsFault, toHash, withScene } from "./state.js";
 import { percent, plural, scientific, seconds, timeText } from "./units.js";
 import { sentence } from "./verdict.js";
 import { listenToZoom, point, rezoom } from "./zoom.js";
 
 const LISTED = ["reno", "cubic", "bbr", "bbr3", "concord", "westwood-vt", "westwood", "vegas", "veno", "hybla", "spectcp", "reno+decoupling"];
-const MOST_SEEDS = 30;
 const [LEAST_BER, MOST_BER] = [-8, -4]; // Powers of ten; the lowest stands for none.
 
 const root = document.documentElement;
 const setting = (sets) => change({ sets: { ...app.state.sets, ...sets } });
-const form = new Fields($("fields"), setting);
+const form = new Fields($("fields"), setting, refuse);
 
-Object.assign(on, { change, go, fail, time, look: keepAddress, scenario: showScenario, models: showModels });
+Object.assign(on, { change, go, tell, time, begin: markStale, look: keepAddress, scenario: showScenario, models: showModels, exports: showExports });
+
+// Until the new results are there, those on show belong to another state: they are faded, or of another scenario and gone.
+function markStale() {
+  root.dataset.stale = app.isFirst ? "gone" : "faded";
+  $("main").setAttribute("aria-busy", "true");
+  if (app.isFirst) $("verdict").textContent = "Simulating …";
+  showExports();
+}
 
 function showModels() {
+  delete root.dataset.stale;
+  $("main").removeAttribute("aria-busy");
+  goodputs($("goodputs"), app.runs, app.state.seeds);
   $("verdict").textContent = sentence(lanes());
   buildLanes();
   rezoom();
@@ -79,6 +90,7 @@ function showScenario() {
   showBer(fields.ber);
   $("seeds").value = String(state.seeds);
   $("about").textContent = describe(scenario, fields);
+  $("other-losses").textContent = otherLosses(scenario);
   showScene(state.scene);
   $("goodput-told").textContent =
     `Mean of ${plural(state.seeds, "run")} of ${timeText(seconds(scenario.duration))}. Dots are seeds, the whisker is the 95 % ` +
@@ -88,7 +100,7 @@ function showScenario() {
 function showBer(ber) {
   const power = ber > 0 ? Math.log10(ber) : LEAST_BER;
   if (document.activeElement !== $("ber")) $("ber").value = String(Math.max(LEAST_BER, Math.min(MOST_BER, power)));
-  const lost = 1 - (1 - ber) ** (8 * 1500);
+  const lost = isFirstOrder(app.scenario) ? Math.min(1, ber * 8 * 1500) : 1 - (1 - ber) ** (8 * 1500);
   $("ber-told").textContent = ber ? `${scientific(ber)}: ${percent(lost)} of full packets corrupted` : "none";
   $("ber").setAttribute("aria-valuetext", $("ber-told").textContent);
 }
@@ -115,10 +127,19 @@ function change(changes) {
   keepAddress();
 }
 
-function go(state, looked = {}) {
-  Object.assign(app, { state, looked, isFirst: true, window: [0, 1] });
-  begin();
+// The form keeps what holds.
+function refuse(fault) {
+  tell(fault);
+  form.show(app.fields, true);
+  $("seeds").value = String(app.state.seeds);
 }
+
+function go(state, looked = {}, left = []) {
+  Object.assign(app, { state, looked, isFirst: true, window: [0, 1] });
+  begin(unread(left));
+}
+
+const unread = (left) => (left.length ? `Left out of the address: ${left.join("; ")}` : null);
 
 function setTheme(name) {
   root.dataset.theme = name;
@@ -127,9 +148,7 @@ function setTheme(name) {
 }
 
 function redraw() {
-  if (!app.models.length) return;
-  showModels();
-  goodputs($("goodputs"), app.runs, app.state.seeds);
+  if (app.models.length && root.dataset.stale === undefined) showModels();
 }
 
 function listen() {
@@ -138,7 +157,10 @@ function listen() {
     setting({ ber: power <= LEAST_BER ? 0 : Number((10 ** power).toPrecision(2)) });
   });
   $("seeds").addEventListener("change", () => {
-    change({ seeds: Math.min(MOST_SEEDS, Math.max(1, Math.round($("seeds").valueAsNumber || START.seeds))) });
+    const seeds = $("seeds").valueAsNumber;
+    const fault = seedsFault(seeds);
+    if (fault) refuse(fault);
+    else change({ seeds });
   });
   $("add-scheme").addEventListener("submit", (event) => {
     event.preventDefault();
@@ -155,7 +177,10 @@ function listen() {
     $("scenes").append(button);
   });
   // The address in the event is the one asked for: `keepAddress` may have replaced the current one since.
-  addEventListener("hashchange", (event) => go(...fromHash(new URL(event.newURL).hash)));
+  addEventListener("hashchange", (event) => {
+    const [state, looked, left] = fromHash(new URL(event.newURL).hash);
+    go(state, looked, left);
+  });
   addEventListener("resize", redraw);
 }
 
@@ -165,4 +190,4 @@ listenToTransport();
 listenToZoom();
 listenForFiles();
 listenForExports();
-begin();
+begin(unread(app.left));

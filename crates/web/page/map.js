@@ -46,6 +46,14 @@ export class LossMap {
     if (known.size === this.schemes.length) this.paint(key, ber, rtt, known);
   }
 
+  // One scheme cannot run there.
+  fail(ber, rtt) {
+    const button = this.cells.get(`${ber} ${rtt}`);
+    button.textContent = "–";
+    button.dataset.painted = "true";
+    button.setAttribute("aria-label", `Bit errors ${scientific(ber)}, round trip ${rtt} ms: cannot run`);
+  }
+
   // The colour is the winner's; its strength shows how far the next one is behind.
   paint(key, ber, rtt, known) {
     const [[best, most], next] = [...known].sort((a, b) => b[1] - a[1]);

@@ -23,6 +23,7 @@ export function modelOf(answer, scenario, scheme, end) {
   model.losses = eventsOf(tables.events, "loss", main);
   model.resent = resentOf(model);
   model.cuts = cutsOf(model, tables.events);
+  model.crossing = dataFlowsOf(model.sides[model.bottleneck]);
   model.shares = sharesOf(model);
   model.sacks = sacksOf(model, tables.packets);
   model.acks = scenario.link.map((_, place) => (place ? acksAt(model.sides[2 * place + 1], model.sides[2 * place - 1]) : null));
@@ -201,15 +202,42 @@ function sacksOf({ flows, main, sides: [, back] }, packets) {
   return found;
 }
 
-// When ACKs arrive at a node from `behind`, and when they leave for the link `ahead`.
-function acksAt(behind, ahead) {
-  const times = (side, column, isWanted) => {
-    const found = [];
-    for (let row = 0; row < side.n; row++) if (side.kind[row] === ACK && isWanted(row)) found.push(side[column][row]);
-    return Float64Array.from(found).sort();
-  };
-  const come = times(behind, "out", (row) => FATES[behind.fate[row]] === "delivered");
-  return { come, gone: times(ahead, "sent", () => true) };
+// Of the ACKs that pass a node, from the link `behind` to the link `ahead`: when they arrive and when they leave. Only
+// those flows pass it that are seen on both links: others begin or end here. An ACK that arrives is the next one of its
+// flow to leave; what leaves beyond that was made here. So no more has left than has arrived.
+export function acksAt(behind, ahead) {
+  const arrivals = acksByFlow(behind, "out", (row) => FATES[behind.fate[row]] === "delivered");
+  const departures = acksByFlow(ahead, "sent", () => true);
+  const [come, gone] = [[], []];
+  for (const [flow, times] of arrivals) {
+    if (!departures.has(flow)) continue;
+    come.push(...times);
+    gone.push(...released(times, departures.get(flow)));
+  }
+  return { come: Float64Array.from(come).sort(), gone: Float64Array.from(gone).sort() };
+}
+
+function acksByFlow(side, column, isWanted) {
+  const found = new Map();
+  for (let row = 0; row < side.n; row++) {
+    if (side.kind[row] !== ACK || !isWanted(row)) continue;
+    const flow = side.flow[row];
+    if (!found.has(flow)) found.set(flow, []);
+    found.get(flow).push(side[column][row]);
+  }
+  for (const times of found.values()) times.sort((a, b) => a - b);
+  return found;
+}
+
+// The times at which something leaves that has arrived; both are ordered.
+function released(arrivals, departures) {
+  const found = [];
+  let arrived = 0;
+  for (const t of departures) {
+    while (arrived < arrivals.length && arrivals[arrived] <= t) arrived++;
+    if (found.length < arrived) found.push(t);
+  }
+  return found;
 }
 
 // The true cause of each reduction of the sender's window.
@@ -238,17 +266,25 @@ function leastSoon(flows, row, t) {
   return least;
 }
 
+// The flows whose data crosses a link in this direction.
+function dataFlowsOf(side) {
+  const found = new Set();
+  for (let row = 0; row < side.n; row++) if (side.kind[row] <= RESENT) found.add(side.flow[row]);
+  return found;
+}
+
 const HEADER_BYTES = 52;
 
-// Shares of the time at the narrowest link. Null if its rate varies.
-function sharesOf(model) {
+// Shares of the time at the narrowest link, at most 1 together. Null if its rate varies.
+export function sharesOf(model) {
   const side = model.sides[model.bottleneck];
   if (!side.rate) return null;
   const bytes = { useful: 0, headers: 0, again: 0, corrupted: 0, control: 0, others: 0 };
   const seen = new Set();
   for (let row = 0; row < side.n; row++) {
     const fate = FATES[side.fate[row]];
-    if (fate === "overflow" || fate === "aqm" || fate === "") continue;
+    // What the transmitter has not sent by the end took none of the time until then.
+    if (fate === "overflow" || fate === "aqm" || fate === "" || side.off[row] > model.end) continue;
     const [length, kind] = [side.bytes[row], KINDS[side.kind[row]]];
     if (kind.startsWith("header")) bytes.control += length;
     else if (side.flow[row] !== model.main) bytes.others += length;
@@ -256,13 +292,16 @@ function sharesOf(model) {
     else if (kind === "ack") bytes.headers += length;
     else if (seen.has(side.offset[row])) bytes.again += length;
     else {
+      const headers = Math.min(length, HEADER_BYTES);
       seen.add(side.offset[row]);
-      bytes.headers += HEADER_BYTES;
-      bytes.useful += length - HEADER_BYTES;
+      bytes.headers += headers;
+      bytes.useful += length - headers;
     }
   }
-  const all = (side.rate * model.end) / 8;
-  const shares = Object.fromEntries(Object.entries(bytes).map(([part, sum]) => [part, sum / all]));
-  shares.idle = Math.max(0, 1 - Object.values(shares).reduce((sum, share) => sum + share, 0));
+  const sum = Object.values(bytes).reduce((all, part) => all + part, 0);
+  // Where the delay varies, the times at which packets leave the transmitter are estimates.
+  const all = Math.max((side.rate * model.end) / 8, sum);
+  const shares = Object.fromEntries(Object.entries(bytes).map(([part, of]) => [part, of / all]));
+  shares.idle = Math.max(0, 1 - sum / all);
   return shares;
 }

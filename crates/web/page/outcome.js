@@ -3,7 +3,7 @@
 import { estimate } from "./stats.js";
 import { FATES, KINDS } from "./model.js";
 import { colourOf, spoken } from "./palette.js";
-import { percent, rateText, round } from "./units.js";
+import { percent, percents, rateText, round } from "./units.js";
 
 export function element(name, attributes = {}, ...children) {
   const made = document.createElement(name);
@@ -29,24 +29,25 @@ function goodputRow(scheme, records, schemes, most, seeds) {
   if (!records.length) return element("p", { class: "hint" }, `${spoken(scheme)}: running …`);
   const values = records.map(({ goodput_bps: own }) => own);
   const found = estimate(values);
-  const bound = Math.max(...records.map(({ bound_bps: own }) => own));
+  const bound = Math.max(...records.map(({ bound_bps: own }) => own ?? 0));
+  const ofBound = bound ? `${percent(found.mean / bound)} of the bound` : "";
   const half = found.halfWidth ?? 0;
   const told = withInterval(found);
   const track = element(
     "div",
     { class: "track", style: { "--own": colourOf(scheme, schemes) } },
     element("i", { class: "fill", style: { width: at(found.mean / most) } }),
-    element("i", { class: "bound", style: { left: at(bound / most) }, title: `bound: ${rateText(trimmed(bound))}` }),
+    ...(bound ? [element("i", { class: "bound", style: { left: at(bound / most) }, title: `bound: ${rateText(trimmed(bound))}` })] : []),
     ...(half ? [element("i", { class: "whisker", style: { left: at(Math.max(0, found.mean - half) / most), width: at((2 * half) / most) } })] : []),
     ...values.map((value, place) => element("i", { class: "dot", style: { left: at(value / most), top: `${30 + ((place * 37) % 41)}%` } })),
   );
-  const label = `${spoken(scheme)}: ${told}, ${percent(found.mean / bound)} of the bound, ${records.length} of ${seeds} seeds`;
+  const label = [`${spoken(scheme)}: ${told}`, ...(ofBound ? [ofBound] : []), `${records.length} of ${seeds} seeds`].join(", ");
   return element(
     "div",
     { class: "row", role: "img", "aria-label": label, "data-scheme": scheme, "data-goodput": String(found.mean), "data-runs": String(values.length) },
     element("b", {}, spoken(scheme)),
     track,
-    element("span", { class: "told" }, told, element("small", {}, `${percent(found.mean / bound)} of the bound`)),
+    element("span", { class: "told" }, told, element("small", {}, ofBound)),
   );
 }
 
@@ -75,20 +76,21 @@ const PARTS = {
 export function capacity(root, models) {
   const shown = models.map((model) => [model, model.shares]).filter(([, shares]) => shares);
   const used = Object.keys(PARTS).filter((part) => shown.some(([, shares]) => shares[part] > 0.0005));
-  const rows = shown.map(([{ scheme }, shares]) =>
-    element(
+  const rows = shown.map(([{ scheme }, shares]) => {
+    const told = percents(used.map((part) => shares[part]));
+    return element(
       "div",
-      { class: "row", role: "img", "aria-label": `${spoken(scheme)}: ${used.map((part) => `${PARTS[part]} ${percent(shares[part])}`).join(", ")}` },
+      { class: "row", role: "img", "aria-label": `${spoken(scheme)}: ${used.map((part, place) => `${PARTS[part]} ${told[place]}`).join(", ")}` },
       element("b", {}, spoken(scheme)),
-      element("div", { class: "track parts" }, ...used.map((part) => portion(part, shares[part]))),
-    ),
-  );
+      element("div", { class: "track parts" }, ...used.map((part, place) => portion(part, shares[part], told[place]))),
+    );
+  });
   const keys = used.map((part) => element("span", { class: `key part-${part}` }, PARTS[part]));
   root.replaceChildren(element("p", { class: "legend" }, ...keys), ...rows);
 }
 
-const portion = (part, share) =>
-  element("i", { class: `part-${part}`, style: { width: at(share) }, title: `${PARTS[part]}: ${percent(share)}` }, share > 0.08 ? percent(share) : "");
+const portion = (part, share, told) =>
+  element("i", { class: `part-${part}`, style: { width: at(share) }, title: `${PARTS[part]}: ${told}` }, share > 0.08 ? told : "");
 
 const SVG = "http://www.w3.org/2000/svg";
 

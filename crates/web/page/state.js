@@ -3,6 +3,21 @@
 import { bps, seconds, trim } from "./units.js";
 import { SCENES } from "./scenes.js";
 
+// The numbers of the form: label, unit, least and greatest value.
+export const NUMBERS = {
+  rate: ["Rate", "Mbit/s", 0.01, 10000],
+  rtt: ["Round trip", "ms", 0, 5000],
+  queue: ["Queue", "packets", 1, 100000],
+  burst: ["Lost in bursts", "%", 0, 90],
+  burstLength: ["Burst length", "packets", 1, 1000],
+  jitter: ["Delay variation", "ms", 0, 2000],
+};
+const WHOLE = new Set(["queue"]);
+export const RIVALS = ["", "cubic", "reno", "bbr", "concord"];
+export const DISCIPLINE_NAMES = { droptail: "DropTail", red: "RED", codel: "CoDel", "fq-codel": "FQ-CoDel" };
+export const MOST_SEEDS = 30;
+const MOST_SECONDS = 3600;
+
 export const START = {
   scene: null, // Its number, from 1; its scenario is then the base.
   file: null, // { name, text } of a dropped scenario file, which is then the base.
@@ -61,6 +76,16 @@ function otherDelays(base) {
   return others.reduce((sum, { delay }) => sum + (seconds(delay ?? "0s") ?? 0), 0);
 }
 
+// Says what is wrong with a number of the form; nothing if it is fine.
+export function numberFault(key, value) {
+  const [label, unit, least, most] = NUMBERS[key];
+  const isFine = Number.isFinite(value) && value >= least && value <= most && (Number.isInteger(value) || !WHOLE.has(key));
+  return isFine ? null : `${label}: ${WHOLE.has(key) ? "a whole number" : "a number"} from ${least} to ${most} ${unit}`;
+}
+
+export const seedsFault = (value) =>
+  Number.isInteger(value) && value >= 1 && value <= MOST_SEEDS ? null : `Seeds: a whole number from 1 to ${MOST_SEEDS}`;
+
 // The values of the fields for a complete scenario.
 export function fieldsOf(scenario, state) {
   const link = scenario.link.find(({ name }) => name === scenario.base_station) ?? scenario.link.at(-1);
@@ -86,19 +111,52 @@ export function toHash(state, view) {
   return Object.keys(all).length ? `#${encodeURIComponent(JSON.stringify(all))}` : "";
 }
 
-// Returns the state and the view: time, window, speed.
+// Returns the state, the view (time, window, speed), and what of the address is left out, because it makes no sense.
 export function fromHash(hash) {
+  if (hash.length < 2) return [structuredClone(START), {}, []];
   try {
     const { t, window, speed, ...chosen } = JSON.parse(decodeURIComponent(hash.slice(1)));
-    return [checked({ ...START, ...chosen }), { t, window, speed }];
+    return checked(chosen, { t, window, speed });
   } catch {
-    return [structuredClone(START), {}];
+    return [structuredClone(START), {}, ["it is no state of this page"]];
   }
 }
 
-function checked(state) {
-  const isScene = Number.isInteger(state.scene) && state.scene >= 1 && state.scene <= SCENES.length;
-  const names = (Array.isArray(state.schemes) ? state.schemes : []).filter((name) => typeof name === "string");
-  const seeds = Number.isInteger(state.seeds) ? Math.min(Math.max(state.seeds, 1), 30) : START.seeds;
-  return { ...state, scene: isScene ? state.scene : null, seeds, schemes: names.length ? names : START.schemes, sets: { ...state.sets } };
+const isNumber = (value, least = 0, most = Infinity) => Number.isFinite(value) && value >= least && value <= most;
+const isListOfNames = (value) => Array.isArray(value) && value.length > 0 && value.every((name) => typeof name === "string");
+const isFileRead = (value) => typeof value?.name === "string" && typeof value?.text === "string";
+
+const STATE = {
+  scene: (value) => Number.isInteger(value) && value >= 1 && value <= SCENES.length,
+  file: isFileRead,
+  sets: (value) => typeof value === "object" && value !== null,
+  schemes: isListOfNames,
+  seeds: (value) => !seedsFault(value),
+  duration: (value) => isNumber(value, 0.001, MOST_SECONDS),
+  lanes: isListOfNames,
+};
+const VIEW = {
+  t: (value) => isNumber(value),
+  window: (value) => Array.isArray(value) && value.length === 2 && value.every((end) => isNumber(end)) && value[0] < value[1],
+  speed: (value) => isNumber(value),
+};
+const SETS = {
+  ...Object.fromEntries(Object.keys(NUMBERS).map((key) => [key, (value) => !numberFault(key, value)])),
+  ber: (value) => isNumber(value, 0, 1),
+  discipline: (value) => Object.hasOwn(DISCIPLINE_NAMES, value),
+  cross: (value) => RIVALS.includes(value),
+};
+
+function checked(chosen, view) {
+  const left = [];
+  const kept = (given, checks, usual = {}) => {
+    const fine = ([key, value]) => value !== undefined && (value === usual[key] || checks[key]?.(value));
+    const entries = Object.entries(given).filter(([, value]) => value !== undefined && value !== null);
+    left.push(...entries.filter((entry) => !fine(entry)).map(([key, value]) => `${key} = ${JSON.stringify(value)}`));
+    return Object.fromEntries(entries.filter(fine));
+  };
+  const state = { ...structuredClone(START), ...kept(chosen, STATE, START) };
+  state.sets = kept(state.sets, SETS);
+  state.schemes = [...new Set(state.schemes)];
+  return [state, kept(view, VIEW), left];
 }

@@ -33,6 +33,15 @@ export function round(value, digits = 3) {
 
 export const percent = (share) => `${share < 0.1 && share > 0 ? round(share * 100, 2) : Math.round(share * 100)} %`;
 
+// Shares of one whole as text: what is shown is not more than 100 % together.
+export function percents(shares) {
+  const shown = shares.map((share) => (share < 0.1 && share > 0 ? trim(share * 100, 2) : Math.round(share * 100)));
+  const excess = shown.reduce((sum, value) => sum + value, 0) - 100;
+  const most = shown.indexOf(Math.max(...shown));
+  if (excess > 0 && shares.reduce((sum, share) => sum + share, 0) < 1 + 1e-9) shown[most] = Math.floor(shown[most] - excess);
+  return shown.map((value) => `${value} %`);
+}
+
 const SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹";
 
 // 1.5 × 10⁻⁶

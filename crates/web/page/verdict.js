@@ -1,7 +1,7 @@
 // Describes the run in one or two sentences.
 
 import { spoken } from "./palette.js";
-import { percent, plural, seconds, timeText } from "./units.js";
+import { percents, plural, rateText, seconds, timeText } from "./units.js";
 
 // Share of the capacity from which losses have not held the sender back.
 const FULL = 0.75;
@@ -14,11 +14,16 @@ export function sentence(models) {
 }
 
 function clause(model, run) {
-  if (run.flows.every(({ measured, bytes_received: received }) => !measured || !received)) return `Nothing of ${spoken(model.scheme)} arrives`;
-  const share = run.bound_bps ? run.goodput_bps / run.bound_bps : 0;
-  const head = `${spoken(model.scheme)} uses ${percent(share)} of this link`;
-  const others = run.flows.filter(({ measured }) => !measured).reduce((sum, flow) => sum + flow.goodput_bps, 0);
-  if (others) return `${head} and leaves ${percent(others / run.bound_bps)} to its neighbour`;
+  const name = spoken(model.scheme);
+  if (run.flows.every(({ measured, bytes_received: received }) => !measured || !received)) return `Nothing of ${name} arrives`;
+  if (!run.bound_bps) return `${name} carries ${rateText(Number(run.goodput_bps.toPrecision(3)))}`;
+  const beside = run.flows.filter(({ measured }, flow) => !measured && model.crossing.has(flow)).reduce((sum, flow) => sum + flow.goodput_bps, 0);
+  // A run may lose less than the bound expects.
+  const whole = Math.max(run.bound_bps, run.goodput_bps + beside);
+  const share = run.goodput_bps / whole;
+  const [own, left] = percents([share, beside / whole]);
+  const head = `${name} uses ${own} of this link`;
+  if (beside) return `${head} and leaves ${left} to its neighbour`;
   const corrupted = run.flows[model.main].losses_corruption;
   if (share > FULL) return corrupted ? `${head}, although ${plural(corrupted, "packet")} ${corrupted === 1 ? "was" : "were"} corrupted` : head;
   return head + reason(model);

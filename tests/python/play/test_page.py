@@ -146,6 +146,7 @@ def test_the_address_holds_the_state_and_exports_repeat_it(browser: Any) -> None
         assert {summary.scheme: summary.goodput.mean for summary in made["found"].summaries} == found
         page.click("#as-command")
         assert "--set wireless.loss.ber=0.000003" in page.inner_text("#exported")
+        assert page.is_hidden("#needs-file")
 
 
 def test_a_dropped_file_is_loaded_and_a_mistake_in_it_is_told(browser: Any) -> None:
@@ -173,6 +174,80 @@ def test_a_dropped_file_is_loaded_and_a_mistake_in_it_is_told(browser: Any) -> N
         ping = b"64 bytes from 10.0.0.1: icmp_seq=1 ttl=60 time=40 ms"
         page.set_input_files("#file", {"name": "ping.log", "mimeType": "text/plain", "buffer": ping})
         page.wait_for_function("document.getElementById('error').textContent.includes('airtcp fit ping.log')")
+
+
+@pytest.mark.parametrize(
+    ("state", "said"),
+    [
+        ({"schemes": ["renno"]}, "reno"),
+        ({"schemes": ["reno", "renno", "bbr"]}, "reno"),
+        ({"scene": 4, "schemes": ["reno:nonsense=1"]}, "nonsense"),
+        ({"file": {"name": "x.toml", "text": "nonsense = ["}}, "scenario"),
+        ({"sets": {"ber": "x", "rate": -5}}, "rate = -5"),
+        ({"seeds": -5}, "seeds = -5"),
+        ({"duration": "1h", "lanes": 3, "window": [3], "unheard": 1}, "unheard = 1"),
+    ],
+)
+def test_a_wrong_address_is_told_and_the_page_works(browser: Any, state: dict[str, Any], said: str) -> None:
+    with opened(browser, built_page(), before=with_state(**state)) as watched:
+        page = watched.page
+        assert len(goodputs(page)) == 2
+        assert said in page.inner_text("#error")
+        assert " uses " in page.inner_text("#verdict")
+        assert page.evaluate("document.documentElement.dataset.stale") is None
+        page.evaluate("delete document.documentElement.dataset.compared")
+        page.evaluate("document.getElementById('form').open = true")
+        page.check("#schemes input[value=vegas]")
+        assert "vegas" in goodputs(page)
+        assert page.is_hidden("#error")
+
+
+def test_what_is_refused_changes_nothing(browser: Any) -> None:
+    with opened(browser, built_page(), before=with_state()) as watched:
+        page = watched.page
+        before = goodputs(page)
+        page.evaluate("document.getElementById('form').open = true")
+        for field, value, said in (
+            ("#seeds", "-5", "Seeds: a whole number from 1 to 30"),
+            ("#seeds", "2.5", "Seeds: a whole number from 1 to 30"),
+            ("[name=rate]", "-5", "Rate: a number from 0.01 to 10000 Mbit/s"),
+            ("[name=queue]", "0.5", "Queue: a whole number from 1 to 100000 packets"),
+        ):
+            old = page.input_value(field)
+            page.fill(field, value)
+            page.press(field, "Tab")
+            assert page.inner_text("#error") == said
+            assert page.input_value(field) == old
+        assert goodputs(page) == before
+
+
+def test_results_of_another_state_are_marked_or_gone(browser: Any) -> None:
+    """The new runs are held back, so that the page stays between the two states."""
+    hold = """(({ prototype }, post) => {
+      prototype.postMessage = function (...all) { if (!window.held) post.apply(this, all); };
+    })(Worker, Worker.prototype.postMessage);"""
+    before = with_state() + hold
+    with opened(browser, built_page(), before=before) as watched:
+        page = watched.page
+        goodputs(page)
+        page.click("#as-toml")
+        page.evaluate("window.held = true")
+        page.evaluate("document.getElementById('ber').dispatchEvent(new Event('input'))")
+        assert page.get_attribute("html", "data-stale") == "faded"
+        assert page.get_attribute("#main", "aria-busy") == "true"
+        assert float(page.evaluate("getComputedStyle(document.getElementById('verdict')).opacity")) < 0.5
+        assert page.is_hidden("#export-box")
+        assert page.is_disabled("#as-command")
+        page.locator("#scenes button").nth(3).click()
+        assert page.inner_text("#verdict") == "Simulating …"
+        assert page.is_hidden("#lanes")
+        assert page.is_hidden("#goodputs")
+
+
+def test_losses_that_are_no_bit_errors_are_told(browser: Any) -> None:
+    with opened(browser, built_page(), before=with_state(scene=6)) as watched:
+        assert watched.page.inner_text("#ber-told") == "none"
+        assert "single packets (2 %) on “wireless”" in watched.page.inner_text("#other-losses")
 
 
 def test_every_scene_runs(browser: Any) -> None:
