@@ -19,6 +19,7 @@ pub enum Sending {
     RoundTripUs,
     Retransmissions,
     Timeouts,
+    Standstills,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -66,6 +67,12 @@ impl Table for Sending {
             "header packets of this session that were retransmitted",
         ),
         (Sending::Timeouts, "timeouts_total", Kind::Counter, "retransmission timeouts of this session"),
+        (
+            Sending::Standstills,
+            "standstills_total",
+            Kind::Counter,
+            "times that packets waited with nothing under way, and the circuit began anew: always 0, or it is a bug",
+        ),
     ];
 
     fn index(self) -> usize {

@@ -101,7 +101,7 @@ impl<D: PacketDevice, S: Datagrams> SendingGateway<D, S> {
         if !self.drain(clock(), &mut left)? {
             return Ok(true);
         }
-        self.node.handle_timeout(clock());
+        self.handle_timeout(clock());
         let mut buffer: Buffer = [0; MAX_DATAGRAM + 1];
         while self.drain(clock(), &mut left)? {
             // The tag identifies the sender: a host with several addresses answers from any of them.
@@ -112,6 +112,17 @@ impl<D: PacketDevice, S: Datagrams> SendingGateway<D, S> {
             self.node.handle_datagram(clock(), &buffer[..len], ecn);
         }
         Ok(true)
+    }
+
+    fn handle_timeout(&mut self, now: Time) {
+        let (before, waiting) = (self.node.standstills, self.node.waiting());
+        self.node.handle_timeout(now);
+        if self.node.standstills > before {
+            tracing::warn!(
+                "{waiting} packets waited for the circuit to {} while it stood still: it begins anew",
+                self.peer
+            );
+        }
     }
 
     /// Sends what may leave, and subtracts it from what is left of the turn. Returns whether that was all.

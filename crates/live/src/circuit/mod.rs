@@ -5,7 +5,8 @@
 //! answers and never handles data. Both follow the contract of [`airtcp_proto::machine`]. A gateway is a node with
 //! its socket and, at the sender, the device that data comes from and goes back to.
 //!
-//! A circuit that is down stops nothing: while nobody answers, data packets pass as if there were no gateway.
+//! A circuit that is down stops nothing: while nobody answers, data packets pass as if there were no gateway. Nor does one that
+//! stands still: a watchdog in the sending node begins a new session.
 
 mod counters;
 mod counting;
@@ -42,6 +43,9 @@ const IDLE: Dur = Dur::from_secs(5);
 
 /// How long a sender waits for an answer before it takes the receiver for dead.
 const PATIENCE: Dur = Dur::from_secs(3);
+
+/// How long data may wait while nothing is under way, before a sender begins anew. No sound machine lets it wait.
+const STANDSTILL: Dur = Dur::from_secs(3);
 
 fn nonce(chance: &mut Chance) -> Nonce {
     let mut nonce = Nonce::default();

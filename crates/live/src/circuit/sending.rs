@@ -1,7 +1,7 @@
 //! The sending node. It opens a session with the receiving node, and forwards data as the control TCPs allow.
 
 use super::session::{Reader, Writer};
-use super::{IDLE, PATIENCE, REPEAT, nonce};
+use super::{IDLE, PATIENCE, REPEAT, STANDSTILL, nonce};
 use airtcp_proto::Chance;
 use airtcp_proto::cc::RegistryError;
 use airtcp_proto::circuit::{self, Compression, Config, Sender};
@@ -34,6 +34,8 @@ pub struct SendingNode {
     needs_circuit: bool,
     /// Sessions opened so far.
     pub sessions: u64,
+    /// Times that data waited while nothing was under way, and the session was given up for it.
+    pub standstills: u64,
     /// Datagrams that failed authentication.
     pub refused: u64,
 }
@@ -51,6 +53,8 @@ struct Open {
     ping: Time,
     /// Since when an answer is due.
     awaits: Option<Time>,
+    /// Since when data waits while nothing is under way.
+    stands: Option<Time>,
 }
 
 impl SendingNode {
@@ -79,6 +83,7 @@ impl SendingNode {
             waiting,
             needs_circuit,
             sessions: 0,
+            standstills: 0,
             refused: 0,
         })
     }
@@ -118,7 +123,9 @@ impl SendingNode {
     pub fn handle_timeout(&mut self, now: Time) {
         let Phase::Open(open) = &mut self.phase else { return };
         open.sender.handle_timeout(now);
-        if open.dies_at() <= now {
+        let stands_still = open.stands_until() <= now;
+        if stands_still || open.dies_at() <= now {
+            self.standstills += u64::from(stands_still);
             self.phase = call(&mut self.chance, now);
             self.passing.append(&mut self.waiting);
         }
@@ -127,7 +134,7 @@ impl SendingNode {
     pub fn poll_timeout(&self) -> Time {
         match &self.phase {
             Phase::Calling { next, .. } => *next,
-            Phase::Open(open) => open.sender.poll_timeout().min(open.ping).min(open.dies_at()),
+            Phase::Open(open) => open.poll_timeout(),
         }
     }
 
@@ -148,6 +155,7 @@ impl SendingNode {
                 if let Some(Output::Data(_)) = output {
                     self.waiting.pop_front();
                 }
+                open.watch(now, output.is_none() && !self.waiting.is_empty());
                 output
             }
         }
@@ -212,7 +220,14 @@ impl SendingNode {
             sender.handle_packet(now, *item);
         }
         let (writer, reader) = (Writer::new(&session, terms), Reader::new(&session, terms));
-        self.phase = Phase::Open(Box::new(Open { sender, writer, reader, ping: now + IDLE, awaits: None }));
+        self.phase = Phase::Open(Box::new(Open {
+            sender,
+            writer,
+            reader,
+            ping: now + IDLE,
+            awaits: None,
+            stands: None,
+        }));
         self.sessions += 1;
         true
     }
@@ -225,9 +240,18 @@ impl Open {
             self.sender.handle_segment(now, control, &segment, ecn);
         }
         self.ping = now + IDLE;
-        let is_outstanding = self.sender.controls().any(|control| control.sender_view().in_flight > 0);
-        self.awaits = is_outstanding.then_some(now);
+        self.awaits = self.is_outstanding().then_some(now);
         true
+    }
+
+    /// Is a header packet under way?
+    fn is_outstanding(&self) -> bool {
+        self.sender.controls().any(|control| control.sender_view().in_flight > 0)
+    }
+
+    /// The watchdog, after each step. `waits`: data waits, and nothing may leave now.
+    fn watch(&mut self, now: Time, waits: bool) {
+        self.stands = (waits && !self.is_outstanding()).then(|| self.stands.unwrap_or(now));
     }
 
     fn poll_transmit(&mut self, now: Time) -> Option<Output> {
@@ -246,6 +270,16 @@ impl Open {
                 Output::Datagram(self.writer.header(control, transmit.segment, repeats), transmit.ecn)
             }
         })
+    }
+
+    fn poll_timeout(&self) -> Time {
+        let ends = self.dies_at().min(self.stands_until());
+        self.sender.poll_timeout().min(self.ping).min(ends)
+    }
+
+    /// When a session that stands still is given up.
+    fn stands_until(&self) -> Time {
+        self.stands.map_or(Time::NEVER, |since| since + STANDSTILL)
     }
 
     fn dies_at(&self) -> Time {

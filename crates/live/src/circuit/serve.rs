@@ -105,6 +105,7 @@ impl<D: PacketDevice, S: Datagrams> Gateway for SendingGateway<D, S> {
             (Sending::RoundTripUs, views().map(|view| view.srtt.0 / 1_000).max().unwrap_or(0)),
             (Sending::Retransmissions, stats().map(|stats| stats.retransmissions).sum()),
             (Sending::Timeouts, stats().map(|stats| stats.timeouts).sum()),
+            (Sending::Standstills, self.node.standstills),
         ];
         values.into_iter().for_each(|(counter, value)| counters.set(counter, value));
     }

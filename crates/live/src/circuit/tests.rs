@@ -1,20 +1,26 @@
-//! Two nodes back to back in virtual time. The network between them loses, reorders and repeats, a stranger forges,
-//! and nodes restart.
+//! Two nodes back to back in virtual time. The network between them has a queue, loses data and datagrams, reorders
+//! and repeats, a stranger forges, and nodes restart. Data is counted, so that losses are reported.
 
 use super::receiving::MOST_SESSIONS;
 use super::*;
-use airtcp_proto::Chances;
+use airtcp_proto::cc::registry::Values;
+use airtcp_proto::cc::{Ack, Build, Congestion, CongestionControl, Given, Param};
 use airtcp_proto::circuit::{Compression, Config};
 use airtcp_proto::queue::Item;
 use airtcp_proto::tcp::{TcpConfig, profile};
+use airtcp_proto::{Chances, scheme};
 use airtcp_wire::circuit::{Datagram, Key, Kind};
 use airtcp_wire::{Bytes, Dur, Ecn, Rate, Time};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
+use std::sync::Arc;
 
 const DELAY: Dur = Dur::from_millis(10);
 const PACKET: u32 = 1500;
+/// Of the link that data and header packets take, and how long they may wait for it.
+const RATE: Rate = Rate(100_000_000);
+const ROOM: Dur = Dur::from_millis(200);
 
 fn sender() -> SocketAddr {
     ([10, 0, 0, 1], 4000).into()
@@ -37,7 +43,7 @@ enum Event {
     Offer {
         packets: u8,
     },
-    /// One in this many datagrams is lost from now on; none if 0.
+    /// One in this many packets is lost from now on, of data and of datagrams; none if 0.
     Lose {
         one_in: u8,
     },
@@ -80,6 +86,12 @@ fn event() -> impl Strategy<Value = Event> {
     ]
 }
 
+/// What is under way.
+enum Passing {
+    Letter(Letter),
+    Data,
+}
+
 /// A datagram for one of the nodes, whoever sends it.
 struct Letter {
     to_receiver: bool,
@@ -94,7 +106,11 @@ struct World {
     receiver: ReceivingNode,
     /// Node processes so far.
     lives: u64,
-    network: BTreeMap<(Time, u64), Letter>,
+    network: BTreeMap<(Time, u64), Passing>,
+    /// When the link has sent what waits for it.
+    free_at: Time,
+    /// Packets of all kinds, and datagrams.
+    packets: u64,
     datagrams: u64,
     one_in: u64,
     later: Dur,
@@ -114,6 +130,8 @@ impl World {
             config,
             lives: 2,
             network: BTreeMap::new(),
+            free_at: Time::ZERO,
+            packets: 0,
             datagrams: 0,
             one_in: 0,
             later: Dur::ZERO,
@@ -135,9 +153,12 @@ impl World {
             }
             self.now = self.now.max(next);
             if arrival <= self.now
-                && let Some((_, letter)) = self.network.pop_first()
+                && let Some((_, passing)) = self.network.pop_first()
             {
-                self.deliver(&letter);
+                match passing {
+                    Passing::Letter(letter) => self.deliver(&letter),
+                    Passing::Data => self.receiver.handle_data(1),
+                }
                 self.drain();
             }
             self.sender.handle_timeout(self.now);
@@ -165,7 +186,10 @@ impl World {
                 self.offered -= 1;
             }
             match self.sender.poll_transmit(self.now) {
-                Some(Output::Data(item)) => self.left.push(item.id),
+                Some(Output::Data(item)) => {
+                    self.left.push(item.id);
+                    self.pass(true, PACKET, Dur::ZERO, Passing::Data);
+                }
                 Some(Output::Datagram(datagram, _)) => self.send(true, &datagram),
                 None => break,
             }
@@ -183,10 +207,25 @@ impl World {
         self.datagrams += 1;
         let bytes = datagram.as_slice().to_vec();
         self.recorded.push((to_receiver, bytes.clone()));
-        if self.one_in == 0 || !self.datagrams.is_multiple_of(self.one_in) {
-            let late = if self.datagrams.is_multiple_of(3) { self.later } else { Dur::ZERO };
-            let letter = Letter { to_receiver, from: sender(), bytes };
-            self.network.insert((self.now + DELAY + late, self.datagrams), letter);
+        let late = if self.datagrams.is_multiple_of(3) { self.later } else { Dur::ZERO };
+        let (len, letter) = (bytes.len() as u32, Letter { to_receiver, from: sender(), bytes });
+        self.pass(to_receiver, len, late, Passing::Letter(letter));
+    }
+
+    /// Puts a packet on the way, unless it is lost.
+    fn pass(&mut self, to_receiver: bool, bytes: u32, late: Dur, passing: Passing) {
+        self.packets += 1;
+        let is_lost = self.one_in > 0 && self.packets.is_multiple_of(self.one_in);
+        let mut sent = self.now;
+        if to_receiver && !is_lost {
+            if self.free_at.since(self.now) > ROOM {
+                return;
+            }
+            self.free_at = self.free_at.max(self.now) + RATE.time_for(bytes.into());
+            sent = self.free_at;
+        }
+        if !is_lost {
+            self.network.insert((sent + DELAY + late, self.packets), passing);
         }
     }
 
@@ -270,7 +309,9 @@ fn sending(config: &Config, seed: u64, now: Time) -> SendingNode {
 }
 
 fn receiving(seed: u64) -> ReceivingNode {
-    ReceivingNode::new(tcp(), key(), Chances::new(seed).chance("circuit"))
+    let mut node = ReceivingNode::new(tcp(), key(), Chances::new(seed).chance("circuit"));
+    node.counts = true;
+    node
 }
 
 fn config() -> impl Strategy<Value = Config> {
@@ -325,6 +366,57 @@ fn while_nobody_answers_packets_pass() {
     assert!(!world.sender.is_open());
 }
 
+/// Lets one packet leave, and the next one in hours.
+struct Sleeper;
+
+impl CongestionControl for Sleeper {
+    fn cwnd(&self) -> u64 {
+        15_000
+    }
+
+    fn pacing_rate(&self) -> Option<Rate> {
+        Some(Rate(1))
+    }
+
+    fn on_ack(&mut self, _ack: &Ack) {}
+
+    fn on_congestion(&mut self, _event: &Congestion) {}
+
+    fn on_spurious(&mut self, _now: Time, _cwnd: u64, _ssthresh: u64) {}
+}
+
+impl Given for Sleeper {
+    fn name(&self) -> &str {
+        "sleeper"
+    }
+
+    fn params(&self) -> Vec<Param<'_>> {
+        Vec::new()
+    }
+
+    fn build(&self, _build: &Build, _values: &Values) -> Box<dyn CongestionControl> {
+        Box::new(Sleeper)
+    }
+}
+
+/// The watchdog: whatever keeps a circuit from sending, data does not wait for good.
+#[test]
+fn a_circuit_that_stands_still_begins_anew() {
+    let config = Config::default();
+    let controllers = scheme::controllers(vec![Arc::new(Sleeper)]).unwrap();
+    let tcp = TcpConfig { controllers, congestion_control: "sleeper".to_owned(), ..tcp() };
+    let chance = Chances::new(1).chance("circuit");
+    let mut world = World::new(config.clone());
+    world.sender = SendingNode::new(config, tcp, key(), chance, Time::ZERO).unwrap();
+    world.run_for(Dur::from_secs(1));
+    world.offered = 100;
+    world.run_for(STANDSTILL);
+    assert!(world.left.len() < 100 && world.sender.standstills == 0, "{} have left", world.left.len());
+    world.run_for(Dur::from_secs(120));
+    assert_eq!(world.left, (0..100).collect::<Vec<_>>());
+    assert!(world.sender.is_open() && world.sender.standstills > 0);
+}
+
 /// A sender's address may change: the newest datagram determines it, and an older one that comes late does not.
 #[test]
 fn answers_go_where_the_newest_datagram_came_from() {
@@ -349,9 +441,15 @@ fn nothing_grows() {
     let mut world = World::new(Config { compression: Compression::Twice, ..Config::default() });
     world.one_in = 50;
     for hour in 0..24u32 {
-        world.offered = 2_000;
-        world.run_for(Dur::from_secs(3600));
-        assert_eq!((world.offered, world.sender.waiting()), (0, 0), "hour {hour}");
+        // A transfer, and then a few packets at a time, with nothing in flight between.
+        world.offered = 1_000;
+        world.run_for(Dur::from_secs(1800));
+        for _ in 0..100 {
+            world.offered = 10;
+            world.run_for(Dur::from_secs(18));
+        }
+        let waiting = (world.offered, world.sender.waiting(), world.sender.standstills);
+        assert_eq!(waiting, (0, 0, 0), "hour {hour}");
         assert!(world.receiver.offers() <= 1);
         world.recorded.clear();
         if hour % 2 == 0 {
@@ -382,6 +480,6 @@ proptest! {
         world.run_for(Dur::from_secs(120));
         prop_assert!(world.receiver.header_packets > before || world.config.gmb.is_some());
         prop_assert_eq!(world.left, (0..world.next).collect::<Vec<_>>());
-        prop_assert_eq!(world.offered, 0);
+        prop_assert_eq!((world.offered, world.sender.standstills), (0, 0));
     }
 }
