@@ -132,7 +132,9 @@ impl Circuit {
     /// Lets the receiver count the flow's packets that leave the circuit, if it counts data.
     pub fn count(&self, flow: &mut Flow) {
         let Place { number, nodes, .. } = self.place;
-        flow.counted_at = self.reports_losses.then_some((nodes[EXIT], number));
+        if self.reports_losses {
+            flow.count_at(nodes[EXIT], number);
+        }
     }
 
     /// Notes that connections whose data packets have this length ask for the control TCPs' window.

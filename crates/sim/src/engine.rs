@@ -494,10 +494,8 @@ impl Engine {
             return self.leave_node(id, node);
         }
         let flow = &self.ends.flows[packet.flow as usize];
-        if let Some((at, circuit)) = flow.counted_at
-            && at == node
-        {
-            let circuit = &mut self.circuits[usize::from(circuit)];
+        for (_, circuit) in flow.counted_at.iter().filter(|(at, _)| *at == node) {
+            let circuit = &mut self.circuits[usize::from(*circuit)];
             if packet.direction == circuit.place.direction {
                 circuit.on_delivered();
             }

@@ -48,8 +48,8 @@ pub struct Flow {
     pub station_ahead: Option<u16>,
     /// The circuit that counts its packets when they are delivered.
     pub counted_by: Option<u16>,
-    /// The node at which its packets leave a circuit and are counted, and that circuit.
-    pub counted_at: Option<(u16, u16)>,
+    /// The nodes at which its packets leave a circuit and are counted, and those circuits: one for its data, one for its ACKs.
+    pub counted_at: Box<[(u16, u16)]>,
     /// Which of the `count` instances of the scenario's flow this is.
     pub instance: u32,
     /// Data packets outside the slab that arrive after the run's end.
@@ -78,12 +78,19 @@ impl Flow {
 
     /// If the circuit ends where the flow ends, and nothing else handles packets there, they are counted at delivery.
     pub fn count_at_delivery(&mut self) {
-        if let Some((node, circuit)) = self.counted_at
-            && node == self.nodes[RECEIVER]
-            && self.stop_at(node).is_none()
-        {
-            (self.counted_at, self.counted_by) = (None, Some(circuit));
+        let end = self.nodes[RECEIVER];
+        if self.stop_at(end).is_some() {
+            return;
         }
+        let at_delivery = self.counted_at.iter().find(|(node, _)| *node == end);
+        self.counted_by = at_delivery.map(|(_, circuit)| *circuit);
+        self.counted_at = self.counted_at.iter().filter(|(node, _)| *node != end).copied().collect();
+    }
+
+    /// Counts its packets where they leave a circuit.
+    pub fn count_at(&mut self, node: u16, circuit: u16) {
+        let counted_at = std::mem::take(&mut self.counted_at).into_iter();
+        self.counted_at = counted_at.chain([(node, circuit)]).collect();
     }
 
     /// Lets the node handle the flow's packets.

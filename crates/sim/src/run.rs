@@ -236,7 +236,7 @@ fn one_flow(spec: &model::Flow, shared: &Arc<Shared>, instance: u32) -> Flow {
         runs_ahead: false,
         station_ahead: None,
         late_packets: 0,
-        counted_at: None,
+        counted_at: Default::default(),
         counted_by: None,
         source: Some(Box::new(source)),
         chance: Dormant::new(&format!("{name}.connections")),

@@ -264,3 +264,68 @@ fn series_show_the_windows_of_the_control_tcps() {
     let series = run(&bulk(5), &scheme(CIRCUIT), 1, options).unwrap().series.unwrap().flows;
     assert!(series.cwnd_bytes.iter().all(|cwnd| (1500.0..1e6).contains(cwnd)), "{:?}", series.cwnd_bytes);
 }
+
+/// Two gateways with a circuit each way, as on real hosts: whatever goes that way enters it, the ACKs of what comes back, too.
+fn both_ways(flows: Vec<Flow>, seconds: u64) -> Scenario {
+    let links = [("a", 100, 1), ("b", 20, 20), ("c", 100, 1)];
+    let links = links.map(|(name, mbit, rtt)| link(name, mbit * MBIT, ms(rtt), 100)).to_vec();
+    let mut scenario = Scenario::over(links, Dur::from_secs(seconds));
+    let link = &mut scenario.links[1];
+    (link.forward.loss.packet, link.reverse.loss.packet) = (0.005.into(), 0.005.into());
+    let circuit = |name: &str, direction| model::Circuit {
+        name: name.to_owned(),
+        scheme: "cubic+decoupling".to_owned(),
+        direction,
+        flows: (0..flows.len()).collect(),
+        enter: 1,
+        leave: 1,
+    };
+    scenario.circuits = vec![circuit("there", Direction::Forward), circuit("back", Direction::Reverse)];
+    scenario.flows = flows;
+    scenario
+}
+
+/// A circuit that carries only ACKs has seldom a header packet in flight, and some of the ACKs are lost: it goes on all the same.
+#[test]
+fn a_circuit_that_carries_acks_never_stops() {
+    let poisson =
+        |interval, size| Traffic::Poisson { interval: ms(interval), size: Bytes(size), exponential: true };
+    let on_off = Traffic::OnOff { on: ms(800), off: ms(1_500), rate: None };
+    for (traffic, direction) in [
+        (poisson(700, 300_000), Direction::Forward),
+        (poisson(400, 20_000), Direction::Reverse),
+        (on_off, Direction::Forward),
+    ] {
+        let flow = Flow { traffic, direction, ..unlimited("one", 0, 2) };
+        let scenario = both_ways(vec![flow], 60);
+        for seed in 1..=8 {
+            let record = go(&scenario, "cubic", seed);
+            let flow = &record.flows[0];
+            assert_conserved(flow);
+            assert_eq!(record.circuits.len(), 2);
+            assert!(
+                record.circuits.iter().all(|circuit| circuit.forwarded_packets > 200),
+                "{:#?}",
+                record.circuits
+            );
+            // What began a few seconds before the end may still be under way.
+            let completed = flow.completion_times_s.len() as u64;
+            assert!(
+                completed + 8 >= flow.transfers_started,
+                "seed {seed}: {completed} of {}",
+                flow.transfers_started
+            );
+            assert!(flow.bytes_received > 500_000, "seed {seed}: {flow:#?}");
+        }
+    }
+}
+
+/// Transfers both ways: each circuit carries the data of one and the ACKs of the other.
+#[test]
+fn circuits_both_ways_share_data_and_acks() {
+    let flows = [Direction::Forward, Direction::Reverse]
+        .map(|direction| Flow { direction, ..unlimited("bulk", 0, 2) });
+    let record = go(&both_ways(flows.to_vec(), 30), "cubic", 1);
+    record.flows.iter().for_each(|flow| assert_conserved(flow));
+    assert!(record.flows.iter().all(|flow| flow.goodput_bps > 1e6), "{:#?}", record.flows);
+}
