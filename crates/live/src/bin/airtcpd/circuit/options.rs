@@ -26,7 +26,7 @@ pub struct CircuitOptions {
     #[arg(long, value_name = "RATE", value_parser = human::parse::<Rate>)]
     gmb: Option<Rate>,
 
-    /// Compress header packets
+    /// Compress header packets, for links that lose packets one by one; after a burst of losses it costs a retransmission timeout
     #[arg(long, value_enum, default_value_t = Compress::None)]
     compression: Compress,
 
@@ -47,9 +47,9 @@ pub struct CircuitOptions {
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Compress {
     None,
-    /// 15 bytes; after a loss nothing can be decompressed until a retransmission arrives
+    /// 7 bytes shorter; after a loss nothing can be decompressed until a retransmission arrives
     Rfc1144,
-    /// 15 bytes; up to two consecutive losses are inferred
+    /// 7 bytes shorter; up to two consecutive losses are inferred, after more as with rfc1144
     Twice,
 }
 
