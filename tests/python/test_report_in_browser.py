@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -282,3 +283,40 @@ def test_maps_and_categories(browser: Any, tmp_path: Path) -> None:
             page.page.locator(".xaxislayer-above, .yaxislayer-above").get_by_text(NASTY, exact=True).count()
             >= 1
         )
+
+
+LONG = "reno:profile=bsd-1998:timestamps=true:rto.min=1s+decoupling:error_control=paper:tunnel_queue=50"
+
+
+@pytest.mark.parametrize("width", [1100, 390])
+def test_figures_have_room_beside_long_names(browser: Any, tmp_path: Path, width: int) -> None:
+    found = airtcp.compare(airtcp.Scenario.parse(SCENARIO), schemes=[LONG, "bbr", f"{LONG}:tunnel_delay=0s"])
+    report = found.report(tmp_path / "report.html")
+    with opened(browser, report, viewport={"width": width, "height": 800}) as watched:
+        for figure in watched.figures():
+            areas = figure.evaluate(
+                "f => [...f.querySelectorAll('.plotbg rect, .bglayer .bg')].map(r => r.getBBox().width)"
+            )
+            assert not areas or min(areas) > 0.3 * width / 2
+            edge = figure.evaluate("f => f.querySelector('.plot').getBoundingClientRect().right")
+            inside = figure.evaluate(
+                "f => Math.max(0, ...[...f.querySelectorAll('.annotation-text, .ytick text')]"
+                ".map(text => text.getBoundingClientRect().right))"
+            )
+            assert inside <= edge + 4, figure.get_attribute("id")
+        names = watched.page.locator("#at-goodput .ytick text, #at-goodput .yaxislayer-above text").all()
+        rows = [name.bounding_box() for name in names]
+        assert all(a["y"] + a["height"] <= b["y"] + 4 for a, b in pairwise(rows))
+
+
+def test_heat_maps_of_a_sweep_share_their_scale(browser: Any, tmp_path: Path) -> None:
+    vary = {"wireless.loss.packet": [0.0, 0.05], "wireless.delay": ["5ms", "40ms"]}
+    found = airtcp.sweep(None, vary, schemes=["reno", "bbr"], seeds=1, duration="1s")
+    with opened(browser, found.report(tmp_path / "report.html")) as watched:
+        watched.figures()
+        scales = watched.page.evaluate(
+            "[...document.querySelectorAll('.plot')].flatMap(p => p.data)"
+            ".filter(t => t.type === 'heatmap' && t.showscale !== false).map(t => [t.zmin, t.zmax])"
+        )
+        assert len(scales) == 2
+        assert scales[0] == scales[1]

@@ -13,6 +13,17 @@ const isTouch = () => window.matchMedia("(pointer: coarse)").matches;
 /** Plotly reads tags in text; names of a scenario must not be any. */
 const plain = (text) => String(text).replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
 
+/** Breaks a name into lines where its parts meet, as `airtcp.showing.wrapping` does; a list of plain texts for Plotly. */
+function broken(text, most) {
+  const lines = [""];
+  const parts = String(text).split(/(?<=[:,/\s])|(?=[+@])/).flatMap((part) => part.match(new RegExp(`.{1,${most}}`, "gu")) || []);
+  for (const part of parts) {
+    if ((lines.at(-1) + part).trimEnd().length <= most) lines[lines.length - 1] += part;
+    else lines.push(part);
+  }
+  return lines.map((line) => plain(line.trimEnd()));
+}
+
 function make(name, attributes = {}, ...children) {
   const element = document.createElement(name);
   for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);

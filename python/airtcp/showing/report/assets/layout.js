@@ -2,6 +2,11 @@
 
 const GAP_PX = 58;
 const EDGES = { l: 56, r: 14, t: 30, b: 44 };
+const LINE_PX = 17;
+const LETTER_PX = 8.8; // in bold
+
+/** Letters of a row's name in a line. */
+const nameLetters = () => (isNarrow() ? 16 : 40);
 
 /** Without ranges, they are those of what can have none: categories. */
 function layoutOf(figure, { x: range, y: yRange }) {
@@ -10,13 +15,17 @@ function layoutOf(figure, { x: range, y: yRange }) {
   const cells = spec.panels && spec.panels.length ? panels : [""];
   const columns = cells.length > 3 && !isNarrow() ? 2 : 1;
   const rows = Math.max(1, Math.ceil(cells.length / columns));
-  const inner = rows * spec.height + (rows - 1) * GAP_PX;
+  const inner = Math.max(rows * spec.height + (rows - 1) * GAP_PX, namesHeight(spec));
   const isUpright = (mark) => mark.kind === "bars" && !mark.horizontal;
-  const layout = { ...frame(spec.marks.some(isUpright)), height: inner + EDGES.t + EDGES.b, shapes: [], annotations: [] };
+  const layout = { ...frame(spec.marks.some(isUpright)), shapes: [], annotations: [] };
+  const letters = Math.max(8, Math.floor((figure.plot.clientWidth - EDGES.l - EDGES.r) / columns / LETTER_PX));
+  const titles = cells.map((title) => titleLines(spec, title, letters));
+  layout.margin.t += LINE_PX * Math.max(0, ...titles.slice(0, columns).map((lines) => lines.length - 1));
+  layout.height = inner + layout.margin.t + EDGES.b;
   cells.forEach((title, place) => {
     const box = cellBox(place, columns, rows, inner);
     addAxes(layout, figure, place, box, { range, yRange, isBottom: place + columns >= cells.length });
-    layout.annotations.push(heading(spec, title, box));
+    layout.annotations.push(heading(titles[place], box));
   });
   if (!cells.length) layout.annotations.push(note("Every scheme is hidden."));
   visibleMarks(figure).filter((mark) => mark.kind === "rule").forEach((mark) => addRule(layout, mark));
@@ -40,6 +49,16 @@ function frame(hasUprightBars) {
     showlegend: false,
   };
 }
+
+/** What the names of rows need: neighbours meet half-way. */
+function namesHeight({ y, marks }) {
+  if (!y.categories) return 0;
+  const lines = categories(marks, "y").map((name) => broken(name, nameLetters()).length);
+  const pairs = lines.slice(1).map((many, place) => (many + lines[place]) / 2);
+  return lines.length * (LINE_PX * Math.max(0, ...pairs) + 4);
+}
+
+const categories = (marks, side) => [...new Set(marks.flatMap((mark) => (mark.kind === "rule" ? [] : mark[side] || [])))];
 
 function cellBox(place, columns, rows, inner) {
   const [column, row] = [place % columns, Math.floor(place / columns)];
@@ -70,10 +89,11 @@ function axis(spec, marks, side) {
   const line = variable("line");
   const shared = { gridcolor: variable("grid"), linecolor: line, zeroline: false, tickcolor: line, automargin: true, ticks: "outside", ticklen: 4 };
   if (spec.categories) {
-    const values = marks.flatMap((mark) => (mark.kind === "rule" ? [] : mark[side] || []));
-    const order = [...new Set(values)].map(plain);
+    const names = categories(marks, side);
+    const order = names.map(plain);
+    const ticks = side === "y" ? { tickmode: "array", tickvals: order, ticktext: names.map((name) => broken(name, nameLetters()).join("<br>")) } : {};
     const reversed = side === "y" ? "reversed" : true;
-    return { ...shared, type: "category", categoryorder: "array", categoryarray: order, autorange: reversed, fixedrange: true, showgrid: false, ticks: "" };
+    return { ...shared, type: "category", categoryorder: "array", categoryarray: order, autorange: reversed, fixedrange: true, showgrid: false, ...ticks, ticks: "" };
   }
   const ticks = spec.log ? { type: "log", tickmode: "array", ...ROUND } : { type: "linear" };
   return { ...shared, ...ticks, rangemode: spec.from_zero ? "tozero" : "normal", exponentformat: "e", minexponent: 5 };
@@ -85,9 +105,18 @@ const ROUND = (() => {
   return { tickvals, ticktext: tickvals.map((value) => String(Number(value.toPrecision(1)))) };
 })();
 
-function heading(spec, title, box) {
-  const label = plain(spec.y.label || "");
-  const text = title ? `<b>${plain(title)}</b>  ${label}` : label;
+/** The panel's name, and what its y axis counts, on the same line if it fits. */
+function titleLines({ y }, title, letters) {
+  const label = plain(y.label || "");
+  if (!title) return [label];
+  const names = broken(title, letters);
+  const isLong = names.at(-1).length + 2 + label.length > letters;
+  const lines = names.map((name) => `<b>${name}</b>`);
+  return isLong ? [...lines, label] : [...lines.slice(0, -1), `${lines.at(-1)}  ${label}`];
+}
+
+function heading(lines, box) {
+  const text = lines.join("<br>");
   const at = { xref: "paper", yref: "paper", x: box.x[0], y: box.y[1], xanchor: "left", yanchor: "bottom", yshift: 5 };
   return { ...at, text, showarrow: false, align: "left", font: { size: 13 } };
 }
