@@ -187,6 +187,25 @@ fn hosts_behind_veth_pairs() {
     assert!(captured.windows(8).any(|bytes| bytes == [8, 6, 0, 1, 8, 0, 6, 4]), "ARP");
 }
 
+/// A link has no router that could tell the sender.
+#[test]
+fn what_is_longer_than_the_mtu_of_its_way_out_is_lost_and_counted() {
+    let _turn = TURN.lock();
+    let Some(rig) = Rig::new() else { return };
+    let running = rig.start(["va", "vb"], &PATH);
+    let to = (&rig.far, "10.8.0.2:9000".parse().unwrap());
+    let arrive = |bytes| {
+        let stream = Stream { packets: 20, bytes, interval: Duration::from_millis(1) };
+        stream.run(&rig.near, (to.0, to.1), PATIENCE).len()
+    };
+    assert_eq!(arrive(1_400), 20);
+    rig.middle.run(|| ip("link set vb mtu 1280")).unwrap();
+    assert_eq!((arrive(1_400), arrive(1_000)), (0, 20));
+    rig.middle.run(|| ip("link set vb mtu 1500")).unwrap();
+    assert_eq!(arrive(1_400), 20);
+    assert_eq!(count(&running.end(Signal::SIGTERM), 0, "/departures/unsent_packets"), 20);
+}
+
 /// Packets that this host has received with a wrong length or checksum, by the kernel's counters.
 fn damaged() -> u64 {
     let of = |file: &str| {

@@ -142,12 +142,13 @@ pub struct Live {
     names: [String; 2],
     last: [Counts; 2],
     late: [u64; 2],
+    unsent: [u64; 2],
     at: Time,
 }
 
 impl Live {
     pub fn new(names: &[String; 2], now: Time) -> Live {
-        Live { names: names.clone(), last: Default::default(), late: [0; 2], at: now }
+        Live { names: names.clone(), last: Default::default(), late: [0; 2], unsent: [0; 2], at: now }
     }
 
     /// A line about the time since the last one.
@@ -172,13 +173,14 @@ impl Live {
         let packets = counts.delivered_packets - last.delivered_packets;
         let waiting: usize = queues.iter().skip(port).step_by(2).map(|queue| queue.packets).sum();
         let mut line = format!("{} {rate:.2} Mbit/s, {packets} packets, queue {waiting}", self.names[port]);
-        let late = kept.lateness[1 - port].late();
+        let (late, unsent) = (kept.lateness[1 - port].late(), kept.unsent[1 - port]);
         let since = [
             ("full", counts.lost_overflow - last.lost_overflow),
             ("dropped", counts.lost_aqm - last.lost_aqm),
             ("corrupted", counts.lost_corruption - last.lost_corruption),
             ("outage", counts.lost_outage - last.lost_outage),
             ("no memory", counts.refused_memory - last.refused_memory),
+            ("refused by the device", unsent - std::mem::replace(&mut self.unsent[port], unsent)),
             ("marked", counts.marked_packets - last.marked_packets),
             ("late", late - std::mem::replace(&mut self.late[port], late)),
         ];
