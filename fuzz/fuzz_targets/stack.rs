@@ -79,6 +79,10 @@ impl InitialNumbers for Numbers {
     fn next(&mut self, now: Time, _endpoints: &Endpoints) -> Seq {
         Seq((now.0 as u32).wrapping_sub(1_000))
     }
+
+    fn hash(&self, endpoints: &Endpoints, [a, b]: [u64; 2]) -> u32 {
+        ((a ^ b ^ u64::from(endpoints.ports.destination)).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as u32
+    }
 }
 
 fn server() -> SocketAddr {

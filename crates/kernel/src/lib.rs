@@ -7,6 +7,7 @@
 pub mod bpffs;
 pub mod cc;
 pub mod cgroup;
+pub mod cookies;
 pub mod filter;
 pub mod namespace;
 pub mod netlink;
@@ -18,6 +19,9 @@ pub mod rto;
 mod skeleton {
     pub mod apply {
         include!(concat!(env!("OUT_DIR"), "/apply.skel.rs"));
+    }
+    pub mod cookies {
+        include!(concat!(env!("OUT_DIR"), "/cookies.skel.rs"));
     }
     pub mod filter {
         include!(concat!(env!("OUT_DIR"), "/filter.skel.rs"));

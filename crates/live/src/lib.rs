@@ -5,6 +5,7 @@ pub mod daemon;
 pub mod decouple;
 pub mod emulate;
 mod invoker;
+mod memory;
 pub mod namespace;
 mod offload;
 pub mod output;

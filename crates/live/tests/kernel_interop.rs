@@ -167,6 +167,10 @@ impl InitialNumbers for Wrapping {
     fn next(&mut self, _now: Time, _endpoints: &Endpoints) -> Seq {
         Seq(u32::MAX - 5_000_000)
     }
+
+    fn hash(&self, endpoints: &Endpoints, [a, b]: [u64; 2]) -> u32 {
+        ((a ^ b ^ u64::from(endpoints.ports.destination)).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as u32
+    }
 }
 
 /// Turns until the transfer is over, over the connection that was opened, or the first that comes.

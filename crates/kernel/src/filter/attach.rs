@@ -45,7 +45,7 @@ pub fn attach(interface: &str, parameters: &Parameters, hooks: Hooks) -> Result<
 }
 
 /// Bytes before a packet's IP header.
-fn link_len(interface: &str, index: u32) -> Result<u32, FilterError> {
+pub fn link_len(interface: &str, index: u32) -> Result<u32, FilterError> {
     let link = Netlink::open().and_then(|netlink| netlink.link(index)).map_err(FilterError::io(interface))?;
     match link.layer() {
         LinkLayerType::Ether | LinkLayerType::Loopback => Ok(ETHERNET_LEN),

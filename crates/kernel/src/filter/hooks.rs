@@ -47,8 +47,9 @@ impl Hold {
     }
 }
 
+/// Attaches a program where packets come in by the interface with this index, or go out, behind those of others.
 #[allow(unsafe_code, reason = "libbpf-rs has no tcx")]
-fn attach_tcx(program: &ProgramMut<'_>, index: u32) -> Result<Link, (libbpf_rs::Error, Vec<String>)> {
+pub fn attach_tcx(program: &ProgramMut<'_>, index: u32) -> Result<Link, (libbpf_rs::Error, Vec<String>)> {
     let options =
         libbpf_sys::bpf_tcx_opts { sz: size_of::<libbpf_sys::bpf_tcx_opts>() as u64, ..Default::default() };
     listening(|| {

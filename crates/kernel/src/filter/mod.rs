@@ -11,9 +11,11 @@ mod maps;
 mod parameters;
 mod programs;
 
+pub(crate) use attach::link_len;
 pub use attach::{Attached, attach};
 pub use error::FilterError;
 pub use hooks::Hooks;
+pub(crate) use hooks::attach_tcx;
 pub use installed::{Installed, install, installed, on, uninstall};
 pub use maps::{FlowRecord, Totals};
 pub use parameters::Parameters;

@@ -25,13 +25,6 @@ impl End {
         End { line, readable: false, writable: false }
     }
 
-    pub fn socket(&self) -> Option<&OwnedFd> {
-        match &self.line {
-            Line::Kernel(socket) => Some(socket),
-            Line::Own(_) => None,
-        }
-    }
-
     /// The error that has ended the connection.
     pub fn error(&self, tools: &Tools) -> Option<io::Error> {
         match &self.line {
@@ -72,7 +65,23 @@ impl End {
     pub fn room(&self, tools: &Tools) -> u64 {
         match &self.line {
             Line::Kernel(socket) => options::room(socket),
-            Line::Own(_) => tools.stack.as_ref().map_or(0, |stack| 2 * stack.buffer() as u64),
+            Line::Own(key) => tools.flow(*key).map_or(0, |flow| flow.stream.room() as u64),
+        }
+    }
+
+    /// Limits each of its buffers to this many bytes.
+    pub fn limit_buffers(&self, bytes: u64, tools: &mut Tools) {
+        match &self.line {
+            Line::Kernel(socket) => options::limit_buffers(socket, bytes),
+            Line::Own(key) => tools.limit(*key, bytes as usize),
+        }
+    }
+
+    /// Keeps its buffers' sizes, or lets them follow the path again.
+    pub fn keep_buffers(&self, kept: bool, tools: &mut Tools) {
+        match &self.line {
+            Line::Kernel(socket) => options::keep_buffers(socket, kept),
+            Line::Own(key) => tools.keep(*key, kept),
         }
     }
 }

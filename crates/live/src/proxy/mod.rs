@@ -13,6 +13,7 @@
 mod budget;
 mod config;
 mod connecting;
+mod cookies;
 mod counters;
 mod end;
 mod listeners;
@@ -43,9 +44,10 @@ pub use watch::Watch;
 
 use crate::circuit::SendingCounters;
 use crate::namespace::LinkWatch;
-use crate::stack::{Secret, Settings, random};
+use crate::stack::{HALF_OPEN_BYTES, Secret, Settings, random};
 use crate::tun::OffloadTun;
 use airtcp_wire::Dur;
+use cookies::Cookies;
 use own::{Exit, Stack, Steer};
 use std::io;
 use std::sync::Arc;
@@ -88,6 +90,7 @@ impl Doors {
 /// What brings packets to a transparent proxy. Undone when this value is dropped.
 pub struct Interception {
     rules: Rules,
+    _cookies: Cookies,
     _steer: Option<Steer>,
 }
 
@@ -109,12 +112,13 @@ struct Device {
 impl Device {
     fn stack(self, config: &Config) -> io::Result<(Stack, LinkWatch)> {
         let own = config.own.as_ref().ok_or(io::ErrorKind::InvalidInput)?;
+        let half_open = (config.limits.memory.0 / HALF_OPEN_SHARE) as usize / HALF_OPEN_BYTES;
         let settings = Settings {
             config: own.as_ref().clone(),
             buffer: config.wireless.buffer.map_or(OWN_BUFFER_BYTES, |buffer| buffer.0 as usize),
             mtu: self.link.mtu().into(),
             ports: self.ports,
-            half_open: config.limits.connecting,
+            half_open: config.limits.connecting.min(half_open),
             keepalive: Some(config.wireless.keepalive.unwrap_or(OWN_KEEPALIVE)),
         };
         let seed = u64::from_ne_bytes(random()?);
@@ -122,8 +126,11 @@ impl Device {
     }
 }
 
-/// Default size of each buffer of a connection of our own.
-const OWN_BUFFER_BYTES: usize = 256 << 10;
+/// The most that each buffer of a connection of our own may come to hold by default, as in Linux (`tcp_rmem`).
+const OWN_BUFFER_BYTES: usize = 6 << 20;
+
+/// Inverse of the share of all memory that handshakes may take which others have begun.
+const HALF_OPEN_SHARE: u64 = 8;
 
 /// Linux's default (tcp_keepalive_time).
 const OWN_KEEPALIVE: Dur = Dur::from_secs(7200);
@@ -152,7 +159,8 @@ impl Proxy {
             None => (None, None),
         };
         let rules = Rules::install(wireless, ports, &listeners)?;
+        let cookies = Cookies::install(wireless, &listeners)?;
         let doors = Doors { listeners, watch: None, circuit: None, device };
-        Ok(Proxy { doors, rules: Some(Interception { rules, _steer: steer }) })
+        Ok(Proxy { doors, rules: Some(Interception { rules, _cookies: cookies, _steer: steer }) })
     }
 }

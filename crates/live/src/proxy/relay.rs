@@ -181,16 +181,12 @@ impl Relay {
     }
 
     /// Limits all its buffers together to this many bytes.
-    pub fn limit_buffers(&self, bytes: u64) {
-        self.sockets().for_each(|socket| options::limit_buffers(socket, bytes / 4));
+    pub fn limit_buffers(&self, bytes: u64, tools: &mut Tools) {
+        self.ends.iter().for_each(|end| end.limit_buffers(bytes / 4, tools));
     }
 
-    pub fn keep_buffers(&self, kept: bool) {
-        self.sockets().for_each(|socket| options::keep_buffers(socket, kept));
-    }
-
-    fn sockets(&self) -> impl Iterator<Item = &OwnedFd> {
-        self.ends.iter().filter_map(End::socket)
+    pub fn keep_buffers(&self, kept: bool, tools: &mut Tools) {
+        self.ends.iter().for_each(|end| end.keep_buffers(kept, tools));
     }
 
     /// What a relay does in which nothing can be moved: it waits, or is over.

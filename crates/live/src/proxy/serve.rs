@@ -88,6 +88,10 @@ struct Server<'a> {
     drained_by: Time,
     /// Bytes moved since the last measurement: buffers grow with them.
     unseen: u64,
+    /// Bytes that handshakes take which others have begun, as last counted.
+    half_open: u64,
+    /// The most bytes that connections have taken in this process, since some were given back.
+    most_held: u64,
 }
 
 impl<'a> Server<'a> {
@@ -139,6 +143,8 @@ impl<'a> Server<'a> {
             look: Time::NEVER,
             drained_by: Time::NEVER,
             unseen: 0,
+            half_open: 0,
+            most_held: 0,
         })
     }
 
@@ -193,6 +199,7 @@ impl<'a> Server<'a> {
         self.give_up();
         self.look_for_circuit();
         self.look_at_buffers();
+        self.weigh();
         self.open_or_close_door()?;
         self.publish();
         self.show();
@@ -319,6 +326,7 @@ impl<'a> Server<'a> {
 
     fn publish(&self) {
         self.counters.set(Counter::MemoryBytes, self.budget.promised());
+        self.counters.set(Counter::HeldBytes, self.held());
         self.counters.set(Counter::Connecting, self.connecting.len() as u64);
         self.counters.set(Counter::Connections, self.relays.len() as u64);
     }

@@ -65,6 +65,20 @@ impl Tools {
         stack.flush(self.clock.now(), key);
     }
 
+    /// Limits each buffer of a connection of our own.
+    pub fn limit(&mut self, key: FlowKey, bytes: usize) {
+        if let Some(flow) = self.stack.as_mut().and_then(|stack| stack.get_mut(key)) {
+            flow.stream.limit(bytes);
+        }
+    }
+
+    /// Keeps the sizes of a connection's buffers, or lets them grow again.
+    pub fn keep(&mut self, key: FlowKey, kept: bool) {
+        if let Some(flow) = self.stack.as_mut().and_then(|stack| stack.get_mut(key)) {
+            flow.stream.keep(kept);
+        }
+    }
+
     pub fn release(&mut self, key: FlowKey) {
         if let Some(stack) = &mut self.stack {
             stack.release(self.clock.now(), key);

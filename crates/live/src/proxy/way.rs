@@ -171,6 +171,9 @@ impl Way {
         to.writable = sent == self.bytes.len();
         self.bytes.drain(..sent);
         self.given += sent as u64;
+        if self.bytes.is_empty() {
+            self.bytes = Vec::new();
+        }
         Ok(sent as u64)
     }
 

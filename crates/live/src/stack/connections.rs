@@ -1,15 +1,19 @@
 //! The stack: packets of many connections on one device.
 
+use super::cookies;
 use super::flow::{FlowKey, Phase, StackFlow};
 use super::flows::Flows;
+use super::half_open::{Begun, HALF_OPEN_BYTES, HalfOpen};
 use super::isn::InitialNumbers;
 use super::outbox::Outbox;
+use super::store::Tally;
 use super::too_big::TooBig;
+use crate::offload::Offload;
 use crate::tun::PacketDevice;
 use airtcp_proto::tcp::{Connection, TcpConfig};
 use airtcp_proto::{Chance, Chances};
 use airtcp_wire::packet::{Endpoints, PacketError, TcpPacket, decode_tcp, decode_tcp_vouched_for};
-use airtcp_wire::{Bytes, Dur, Flags, Time};
+use airtcp_wire::{Bytes, Dur, Flags, Segment, Time};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::net::SocketAddr;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -21,17 +25,20 @@ const MAX_PACKET: usize = 1 << 16;
 /// Most connections in TIME-WAIT. The oldest one goes if there are more.
 const MOST_WAITING: usize = 4096;
 
+/// Bytes that a connection takes, besides what its buffers hold.
+const FLOW_BYTES: usize = 4 << 10;
+
 /// Settings of a stack's connections.
 #[derive(Clone, Debug)]
 pub struct Settings {
     pub config: TcpConfig,
-    /// Size of each of a connection's two buffers, in bytes.
+    /// The most that each of a connection's two buffers may come to hold, in bytes.
     pub buffer: usize,
     /// Longest packet on the wireless link, in bytes.
     pub mtu: u32,
     /// Connections to these ports are accepted; if empty, to any port.
     pub ports: Vec<u16>,
-    /// Most handshakes at once that others have begun.
+    /// Most handshakes at once that others have begun. Further ones are answered with SYN cookies.
     pub half_open: usize,
     /// Silence after which a peer is probed; `None` for never.
     pub keepalive: Option<Dur>,
@@ -54,8 +61,10 @@ pub struct Stack<D> {
     /// Random numbers for the machines' seeds.
     chance: Chance,
     outbox: Outbox,
-    /// Handshakes that others have begun, by serial number.
-    half_open: BTreeMap<u64, FlowKey>,
+    half_open: HalfOpen,
+    /// Until when an ACK may bring a SYN cookie back.
+    cookies_until: Time,
+    tally: Tally,
     /// Connections of others that are established, and not yet accepted.
     established: VecDeque<FlowKey>,
     in_time_wait: BTreeMap<u64, FlowKey>,
@@ -77,7 +86,9 @@ impl<D: PacketDevice> Stack<D> {
             numbers: Box::new(numbers),
             chance: Chances::new(seed).chance("own.chance"),
             outbox: Outbox::new(),
-            half_open: BTreeMap::new(),
+            half_open: HalfOpen::default(),
+            cookies_until: Time::ZERO,
+            tally: Tally::default(),
             established: VecDeque::new(),
             in_time_wait: BTreeMap::new(),
             waiting: VecDeque::new(),
@@ -99,10 +110,11 @@ impl<D: PacketDevice> Stack<D> {
             }
             self.forget(key);
         }
+        self.half_open.remove(&endpoints);
         let (iss, seed) = (self.numbers.next(now, &endpoints), self.chance.u64());
         let connection =
             Connection::connect(&self.config(local), iss, seed, now).map_err(io::Error::other)?;
-        let key = self.flows.insert(StackFlow::new(connection, endpoints, &self.settings, Phase::Used));
+        let key = self.flows.insert(StackFlow::new(connection, endpoints, &self.settings, &self.tally));
         self.flush(now, key);
         Ok(key)
     }
@@ -133,17 +145,22 @@ impl<D: PacketDevice> Stack<D> {
     }
 
     pub fn poll_timeout(&self) -> Time {
-        self.flows.poll_timeout()
+        self.flows.poll_timeout().min(self.half_open.poll_timeout())
     }
 
-    /// Size of each of a connection's two buffers, in bytes.
-    pub fn buffer(&self) -> usize {
-        self.settings.buffer
+    /// Bytes that handshakes take which others have begun.
+    pub fn half_open_bytes(&self) -> usize {
+        self.half_open.len() * HALF_OPEN_BYTES
+    }
+
+    /// Bytes that all connections take now.
+    pub fn held(&self) -> usize {
+        self.half_open_bytes() + self.flows.len() * FLOW_BYTES + self.tally.bytes()
     }
 
     /// Number of connections, in whatever state.
     pub fn len(&self) -> usize {
-        self.flows.len()
+        self.flows.len() + self.half_open.len()
     }
 
     pub fn is_empty(&self) -> bool {
@@ -176,6 +193,11 @@ impl<D: PacketDevice> Stack<D> {
             }
             self.after(now, key);
         }
+        while let Some((endpoints, begun)) = self.half_open.take_due(now) {
+            if !begun.is_in_vain() {
+                self.answer(now, endpoints, begun);
+            }
+        }
     }
 
     /// Handles the next packet, and returns whether there was one. One at a time: with one time for several, RACK
@@ -200,6 +222,7 @@ impl<D: PacketDevice> Stack<D> {
                 }
                 self.after(now, key);
             }
+            Place::HalfOpen(begun, packet) => self.go_on(now, &begun, &packet, offload, len),
             Place::Nowhere => {}
             Place::Others => self.hand_back(len)?,
         }
@@ -226,6 +249,7 @@ impl<D: PacketDevice> Stack<D> {
             self.outbox.put(&mut self.device, &flow.endpoints, &question, |_| {});
         }
         self.outbox.send(&mut self.device);
+        flow.stream.adjust();
         self.flows.set_timer(key);
     }
 
@@ -284,20 +308,13 @@ impl<D: PacketDevice> Stack<D> {
                 flow.is_woken = true;
                 self.woken.push(key);
             }
-            Phase::HalfOpen if flow.is_connected => {
-                flow.phase = Phase::Used;
-                self.half_open.remove(&key.serial);
-                self.established.push_back(key);
-            }
-            Phase::HalfOpen if flow.is_in_vain() => self.forget(key),
             Phase::Released if flow.is_closed() => self.forget(key),
-            Phase::Used | Phase::HalfOpen | Phase::Released => {}
+            Phase::Used | Phase::Released => {}
         }
     }
 
     /// Removes a flow from everywhere.
     fn forget(&mut self, key: FlowKey) {
-        self.half_open.remove(&key.serial);
         self.in_time_wait.remove(&key.serial);
         self.flows.remove(key);
     }
@@ -314,16 +331,34 @@ impl<D: PacketDevice> Stack<D> {
             }
             self.forget(key);
         }
+        if let Some(begun) = self.half_open.get(&endpoints) {
+            return Place::HalfOpen(begun.clone(), packet);
+        }
         let flags = packet.segment.flags;
         let is_syn = flags.contains(Flags::SYN) && !flags.contains(Flags::ACK) && !flags.contains(Flags::RST);
         let port = endpoints.ports.source;
         let is_wanted = self.settings.ports.is_empty() || self.settings.ports.contains(&port);
         match self.newcomers {
             Newcomers::Taken if is_syn && is_wanted => {
-                self.begin(now, endpoints).map_or(Place::Nowhere, |key| Place::Ours(key, packet))
+                self.begin(now, endpoints, &packet.segment);
+                Place::Nowhere
             }
             Newcomers::Wait if is_syn && is_wanted => Place::Nowhere,
-            _ => Place::Others,
+            _ => self.place_ack(now, &endpoints, packet),
+        }
+    }
+
+    /// Decides whose a packet of an unknown connection is: its ACK may bring a SYN cookie back.
+    fn place_ack(&self, now: Time, endpoints: &Endpoints, packet: TcpPacket) -> Place {
+        if now >= self.cookies_until {
+            return Place::Others;
+        }
+        let config = self.config(endpoints.source());
+        match cookies::begun(&*self.numbers, now, endpoints, &packet.segment, &config) {
+            // The peer sends it again.
+            Some(_) if self.newcomers == Newcomers::Wait => Place::Nowhere,
+            Some(begun) => Place::HalfOpen(begun, packet),
+            None => Place::Others,
         }
     }
 
@@ -338,17 +373,56 @@ impl<D: PacketDevice> Stack<D> {
         Place::Nowhere
     }
 
-    fn begin(&mut self, now: Time, endpoints: Endpoints) -> Option<FlowKey> {
-        let (iss, seed) = (self.numbers.next(now, &endpoints), self.chance.u64());
-        let connection = Connection::listen(&self.config(endpoints.source()), iss, seed).ok()?;
-        let key = self.flows.insert(StackFlow::new(connection, endpoints, &self.settings, Phase::HalfOpen));
-        self.half_open.insert(key.serial, key);
-        if self.half_open.len() > self.settings.half_open
-            && let Some((_, eldest)) = self.half_open.pop_first()
-        {
-            self.flows.remove(eldest);
+    /// Answers a SYN, and keeps it if there is room.
+    fn begin(&mut self, now: Time, endpoints: Endpoints, syn: &Segment) {
+        let syn = Segment { len: 0, ..*syn };
+        if self.half_open.len() < self.settings.half_open {
+            let iss = self.numbers.next(now, &endpoints);
+            return self.answer(now, endpoints, Begun { syn, iss, at: now, sent: 0, due: now });
         }
-        Some(key)
+        let syn = Segment { flags: Flags::SYN, ..syn };
+        let Some(iss) = cookies::cookie(&*self.numbers, now, &endpoints, &syn) else { return };
+        self.cookies_until = now + cookies::AGE;
+        let begun = Begun { syn, iss, at: now, sent: 0, due: now };
+        if let Some(machine) = begun.machine(&self.config(endpoints.source()), 0) {
+            self.send_all(now, &mut StackFlow::new(machine, endpoints, &self.settings, &self.tally));
+        }
+    }
+
+    /// Sends a SYN-ACK, for the first time or again.
+    fn answer(&mut self, now: Time, endpoints: Endpoints, begun: Begun) {
+        let Some(mut machine) = begun.machine(&self.config(endpoints.source()), 0) else { return };
+        machine.handle_timeout(now);
+        let mut flow = StackFlow::new(machine, endpoints, &self.settings, &self.tally);
+        self.send_all(now, &mut flow);
+        let due = flow.stream.connection().poll_timeout();
+        self.half_open.insert(endpoints, Begun { sent: begun.sent + 1, due, ..begun });
+    }
+
+    /// Handles a packet of a handshake. If that is complete, there is a connection now.
+    fn go_on(&mut self, now: Time, begun: &Begun, packet: &TcpPacket, offload: Offload, len: usize) {
+        let endpoints = packet.endpoints.reversed();
+        let seed = self.chance.u64();
+        let Some(machine) = begun.machine(&self.config(endpoints.source()), seed) else { return };
+        let mut flow = StackFlow::new(machine, endpoints, &self.settings, &self.tally);
+        flow.handle_packet(now, packet, offload, &self.received[..len]);
+        if flow.is_connected || flow.is_in_vain() {
+            self.half_open.remove(&endpoints);
+        }
+        if flow.is_connected && flow.failure.is_none() {
+            let key = self.flows.insert(flow);
+            self.established.push_back(key);
+            return self.flush(now, key);
+        }
+        self.send_all(now, &mut flow);
+    }
+
+    /// Sends what a flow has to say that is not kept.
+    fn send_all(&mut self, now: Time, flow: &mut StackFlow) {
+        while let Some(transmit) = flow.stream.connection().poll_transmit(now) {
+            self.outbox.put(&mut self.device, &flow.endpoints, &transmit, |_| {});
+        }
+        self.outbox.send(&mut self.device);
     }
 
     fn config(&self, local: SocketAddr) -> TcpConfig {
@@ -368,6 +442,8 @@ impl<D: PacketDevice> Stack<D> {
 /// Who a packet belongs to.
 enum Place {
     Ours(FlowKey, TcpPacket),
+    /// To a handshake that its sender has begun.
+    HalfOpen(Begun, TcpPacket),
     /// To nobody: the packet is dropped.
     Nowhere,
     Others,

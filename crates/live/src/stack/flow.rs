@@ -3,6 +3,7 @@
 use super::connections::Settings;
 use super::keepalive::{Keepalive, KeepaliveStep};
 use super::path_mtu::PathMtu;
+use super::store::Tally;
 use super::stream::Stream;
 use super::too_big::TooBig;
 use crate::offload::Offload;
@@ -46,8 +47,6 @@ pub struct StackFlow {
 /// Who uses a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Phase {
-    /// Nobody yet: the handshake, which the peer has begun, is under way.
-    HalfOpen,
     Used,
     /// Nobody any more: it exists only for the network.
     Released,
@@ -58,16 +57,16 @@ impl StackFlow {
         connection: Connection,
         endpoints: Endpoints,
         settings: &Settings,
-        phase: Phase,
+        tally: &Tally,
     ) -> StackFlow {
         StackFlow {
-            stream: Stream::new(connection, settings.buffer),
+            stream: Stream::new(connection, settings.buffer, tally),
             endpoints,
             timer: Time::NEVER,
             is_connected: false,
             has_ended: false,
             failure: None,
-            phase,
+            phase: Phase::Used,
             path: PathMtu::new(settings.mtu, endpoints.source().is_ipv4()),
             is_woken: false,
             is_waiting: false,

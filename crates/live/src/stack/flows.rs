@@ -92,7 +92,7 @@ impl Flows {
 #[cfg(test)]
 mod tests {
     use super::super::connections::Settings;
-    use super::super::flow::Phase;
+    use super::super::store::Tally;
     use super::*;
     use airtcp_proto::tcp::{Connection, profile};
     use airtcp_wire::Seq;
@@ -108,7 +108,7 @@ mod tests {
             half_open: 1,
             keepalive: None,
         };
-        StackFlow::new(connection, endpoints, &settings, Phase::Used)
+        StackFlow::new(connection, endpoints, &settings, &Tally::default())
     }
 
     #[test]

@@ -10,6 +10,9 @@ use std::io::{self, Read};
 /// Where a connection's sequence numbers begin.
 pub trait InitialNumbers {
     fn next(&mut self, now: Time, endpoints: &Endpoints) -> Seq;
+
+    /// A keyed hash, for SYN cookies.
+    fn hash(&self, endpoints: &Endpoints, words: [u64; 2]) -> u32;
 }
 
 /// RFC 6528 §3: a clock that ticks every 4 µs, and a keyed hash of the addresses and ports. Between the same two
@@ -41,6 +44,12 @@ impl InitialNumbers for Secret {
         let mut hasher = self.0;
         endpoints.hash(&mut hasher);
         Seq((now.0 / 4_000).wrapping_add(hasher.finish()) as u32)
+    }
+
+    fn hash(&self, endpoints: &Endpoints, words: [u64; 2]) -> u32 {
+        let mut hasher = self.0;
+        (endpoints, words).hash(&mut hasher);
+        hasher.finish() as u32
     }
 }
 

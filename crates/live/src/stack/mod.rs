@@ -5,18 +5,21 @@
 //! [`StackFlow`] is one connection, a [`Stream`] the bytes that it carries. The stack's driver tells it the time.
 
 mod connections;
+mod cookies;
 mod flow;
 mod flows;
+mod half_open;
 mod isn;
 mod keepalive;
 mod outbox;
 mod path_mtu;
-mod ring;
+mod store;
 mod stream;
 mod too_big;
 
 pub use connections::{Newcomers, Settings, Stack};
 pub use flow::{FlowKey, StackFlow};
+pub use half_open::HALF_OPEN_BYTES;
 pub use isn::{InitialNumbers, Secret, random};
 pub use stream::Stream;
 

@@ -1,27 +1,50 @@
 //! A connection together with its bytes.
 
-use super::ring::Ring;
+use super::store::{Store, Tally};
 use airtcp_proto::tcp::{Connection, Event, SenderView, State, Stats};
 use airtcp_wire::{Ecn, Segment, Time};
 
+/// Room that each buffer has at first, in bytes: Linux's first window (half of `tcp_rmem`).
+const FIRST_ROOM: usize = 64 << 10;
+
 /// One end of a TCP connection as an application sees it: bytes in, bytes out.
+///
+/// The room of each buffer follows its path, up to a limit. The send buffer has room for twice what is under way, which
+/// grows as cwnd does. The receive buffer doubles when the application has taken what it has room for, and leaves little.
 pub struct Stream {
     connection: Connection,
-    outgoing: Ring,
-    incoming: Ring,
+    outgoing: Store,
+    incoming: Store,
     written: u64,
     read: u64,
+    /// Bytes that each buffer has room for, and the most that it may come to have.
+    room_out: usize,
+    room_in: usize,
+    most: usize,
+    /// Whether the buffers keep the room that they have.
+    is_kept: bool,
+    /// Bytes that the application has taken since the receive buffer grew.
+    taken: usize,
+    /// Whether the machine knows the room of the receive buffer.
+    is_told: bool,
 }
 
 impl Stream {
-    /// `capacity` of each buffer in bytes, at least the connection's receive window.
-    pub(super) fn new(connection: Connection, capacity: usize) -> Stream {
+    /// Each buffer may come to hold `most` bytes, at least the connection's receive window.
+    pub(super) fn new(connection: Connection, most: usize, tally: &Tally) -> Stream {
+        let first = FIRST_ROOM.min(most);
         Stream {
             connection,
-            outgoing: Ring::new(capacity),
-            incoming: Ring::new(capacity),
+            outgoing: Store::new(tally),
+            incoming: Store::new(tally),
             written: 0,
             read: 0,
+            room_out: first,
+            room_in: first,
+            most,
+            is_kept: false,
+            taken: 0,
+            is_told: false,
         }
     }
 
@@ -36,7 +59,35 @@ impl Stream {
 
     /// Room in the send buffer in bytes.
     pub fn writable(&self) -> usize {
-        self.outgoing.capacity() - (self.written - self.connection.acknowledged()) as usize
+        self.room_out.saturating_sub((self.written - self.connection.acknowledged()) as usize)
+    }
+
+    /// Bytes that both buffers may come to hold, unless they grow.
+    pub fn room(&self) -> usize {
+        self.room_out + self.room_in
+    }
+
+    /// Limits the room of each buffer. What it has already it keeps, if it has been used.
+    pub fn limit(&mut self, bytes: usize) {
+        let least = if self.is_told { self.room_in } else { 0 };
+        self.most = self.most.min(bytes).max(least);
+        self.room_out = self.room_out.min(self.most);
+        self.room_in = self.room_in.min(self.most);
+    }
+
+    /// The buffers keep the room that they have, or may grow again.
+    pub fn keep(&mut self, kept: bool) {
+        self.is_kept = kept;
+    }
+
+    /// The machine has done something: the send buffer may have to grow.
+    pub(super) fn adjust(&mut self) {
+        self.outgoing.release(self.connection.acknowledged());
+        if self.is_kept || self.is_idle() {
+            return;
+        }
+        let view = self.connection.sender_view();
+        self.room_out = self.room_out.max(2 * (view.nxt - view.una) as usize).min(self.most);
     }
 
     /// Written bytes that the peer has acknowledged.
@@ -59,6 +110,9 @@ impl Stream {
         let taken = out.len().min(self.readable());
         self.incoming.get(self.read, &mut out[..taken]);
         self.read += taken as u64;
+        self.incoming.release(self.read);
+        self.taken += taken;
+        self.grow();
         self.connection.read(taken as u64);
         taken
     }
@@ -66,6 +120,16 @@ impl Stream {
     /// Bytes of the peer's stream that have come in order.
     pub fn received(&self) -> u64 {
         self.connection.received()
+    }
+
+    /// The receive buffer doubles if the application keeps up with the peer.
+    fn grow(&mut self) {
+        let keeps_up = !self.is_kept && self.readable() <= self.room_in / 2;
+        if self.taken >= self.room_in / 2 && keeps_up && self.room_in < self.most {
+            self.room_in = (2 * self.room_in).min(self.most);
+            self.taken = 0;
+            self.connection.set_receive_buffer(self.room_in as u64);
+        }
     }
 
     /// Ends writing.
@@ -101,7 +165,8 @@ impl Stream {
 
     /// Frees the buffers, when nothing will be written or read any more.
     pub(super) fn forget(&mut self) {
-        (self.outgoing, self.incoming) = (Ring::new(1), Ring::new(1));
+        self.outgoing.release(u64::MAX);
+        self.incoming.release(u64::MAX);
     }
 
     pub(super) fn connection(&mut self) -> &mut Connection {
@@ -109,6 +174,10 @@ impl Stream {
     }
 
     pub(super) fn handle_segment(&mut self, now: Time, segment: &Segment, ecn: Ecn, payload: &[u8]) {
+        if segment.len > 0 && !self.is_told {
+            self.is_told = true;
+            self.connection.set_receive_buffer(self.room_in as u64);
+        }
         if let Some((offset, part)) = self.connection.handle_payload(now, segment, ecn) {
             self.incoming.put(offset, &payload[part]);
         }

@@ -22,6 +22,10 @@ impl InitialNumbers for Counted {
         self.0 = self.0.wrapping_mul(0x9e37_79b1).wrapping_add(u32::MAX - 3_000);
         Seq(self.0)
     }
+
+    fn hash(&self, endpoints: &Endpoints, [a, b]: [u64; 2]) -> u32 {
+        ((a ^ b ^ u64::from(endpoints.ports.destination)).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as u32
+    }
 }
 
 type Packet = (Vec<u8>, Offload);

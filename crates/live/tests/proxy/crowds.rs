@@ -133,7 +133,7 @@ fn slow_readers() {
 
 /// Writes until nothing more is taken.
 #[allow(clippy::disallowed_methods, reason = "the kernel works in its own time")]
-fn push(mut client: &TcpStream) -> u64 {
+pub fn push(mut client: &TcpStream) -> u64 {
     let (mut sent, mut refusals) = (0, 0);
     while refusals < 10 {
         match client.write(&[7; 65_536]) {

@@ -13,7 +13,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::thread;
 use std::time::Duration;
 
-fn at_base(test: impl FnOnce(&Rig) + Send) {
+pub fn at_base(test: impl FnOnce(&Rig) + Send) {
     if let Some(rig) = Rig::new(None) {
         at_base_of(&rig, test);
     }
@@ -38,7 +38,7 @@ fn airtcpd(line: &str) -> Command {
     command
 }
 
-fn start(more: &str) -> Child {
+pub fn start(more: &str) -> Child {
     let mut line = format!("run --wireless {WIRELESS} {more}");
     if !more.contains("--connections") {
         line += " --connections 100";
@@ -46,10 +46,19 @@ fn start(more: &str) -> Child {
     airtcpd(&line).stderr(Stdio::null()).spawn().unwrap()
 }
 
-fn statuses() -> Vec<Value> {
+pub fn statuses() -> Vec<Value> {
     let Output { stdout, status, .. } = airtcpd("status --json").output().unwrap();
     assert!(status.success());
     serde_json::from_slice(&stdout).unwrap()
+}
+
+/// The process that touches packets.
+pub fn worker(proxy: &Child) -> i32 {
+    let children = fs::read_to_string(format!("/proc/{0}/task/{0}/children", proxy.id())).unwrap();
+    let worker = children
+        .split_whitespace()
+        .find(|child| fs::read_to_string(format!("/proc/{child}/comm")).unwrap().trim() == "airtcpd");
+    worker.unwrap().parse().unwrap()
 }
 
 pub fn tell(child: &Child, signal: Signal) {
@@ -128,11 +137,7 @@ fn a_worker_that_dies() {
     at_base(|_| {
         let mut proxy = start("");
         eventually(|| !statuses().is_empty(), "it tells its status");
-        let children = fs::read_to_string(format!("/proc/{0}/task/{0}/children", proxy.id())).unwrap();
-        let worker = children
-            .split_whitespace()
-            .find(|child| fs::read_to_string(format!("/proc/{child}/comm")).unwrap().trim() == "airtcpd");
-        let worker: i32 = worker.unwrap().parse().unwrap();
+        let worker = worker(&proxy);
         let status = fs::read_to_string(format!("/proc/{worker}/status")).unwrap();
         assert!(
             status.contains("Uid:\t65534\t65534\t65534\t65534") && status.contains("NoNewPrivs:\t1"),

@@ -5,6 +5,7 @@ mod crowds;
 mod daemon;
 mod decouple;
 mod ends;
+mod floods;
 mod oddities;
 mod path_mtu;
 mod paths;

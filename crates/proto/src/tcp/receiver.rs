@@ -555,6 +555,12 @@ impl Receiver {
         self.limit_position().saturating_sub(1)
     }
 
+    /// Changes the size of the buffer. It must not become smaller while there is text: what lies as far below the window
+    /// as the buffer is long counts as repeated.
+    pub fn set_buffer(&mut self, bytes: u64) {
+        self.buffer = bytes.min(0xffff << self.window_shift) as u32;
+    }
+
     #[inline(always)]
     fn buffer(&self) -> u64 {
         u64::from(self.buffer)

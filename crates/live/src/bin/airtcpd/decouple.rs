@@ -97,8 +97,8 @@ struct Run {
     #[command(flatten)]
     circuit: CircuitOptions,
 
-    /// Size of each data TCP buffer: twice what a round trip carries
-    #[arg(long, value_name = "SIZE", value_parser = human::parse::<Bytes>, default_value = "1MiB")]
+    /// The most that each data TCP buffer may come to hold; it grows as the path needs
+    #[arg(long, value_name = "SIZE", value_parser = human::parse::<Bytes>, default_value = "6MiB")]
     buffer: Bytes,
 
     /// Limit on all buffers together, including the kernel's; beyond it buffers stop growing and new connections wait

@@ -64,9 +64,9 @@ impl Server<'_> {
         self.serial += 1;
         relay.serial = self.serial;
         if let Some(share) = self.budget.share() {
-            relay.limit_buffers(share);
+            relay.limit_buffers(share, &mut self.tools);
         } else if self.budget.are_kept() {
-            relay.keep_buffers(true);
+            relay.keep_buffers(true, &mut self.tools);
         }
         relay.room = relay.measure(&self.tools);
         self.budget.handle_change(0, relay.room);

@@ -1,13 +1,21 @@
 //! Whether there is room for more connections, and which ones give way.
 
 use super::{LOOK_FOR_CIRCUIT, Server};
+use crate::memory;
 use crate::proxy::connecting::GivenUp;
 use crate::proxy::counters::Counter;
-use crate::proxy::own::Newcomers;
+use crate::proxy::own::{Newcomers, Stack};
+use crate::proxy::relay::Relay;
 use crate::proxy::token::Token;
 use airtcp_wire::Time;
 use nix::sys::epoll::{EpollEvent, EpollFlags};
 use std::io;
+
+/// Bytes that a relay takes, besides what its buffers hold.
+const RELAY_BYTES: usize = size_of::<Relay>();
+
+/// Bytes that are given back to the host when they are no longer used.
+const WORTH_RETURNING: u64 = 1 << 20;
 
 impl Server<'_> {
     /// Gives up connections that were not answered in time, and the oldest of too many.
@@ -49,14 +57,14 @@ impl Server<'_> {
         self.measure();
         if let Some(fair) = self.budget.excess_over(self.relays.len()) {
             for (_, relay) in self.relays.iter_mut().filter(|(_, relay)| relay.room > fair) {
-                relay.limit_buffers(fair);
+                relay.limit_buffers(fair, &mut self.tools);
                 relay.has_moved = true;
             }
             self.measure();
         }
         if let Some(kept) = self.budget.judge() {
             tracing::info!(kept, bytes = self.budget.promised(), "memory is short: buffers will not grow");
-            self.relays.iter().for_each(|(_, relay)| relay.keep_buffers(kept));
+            self.relays.iter().for_each(|(_, relay)| relay.keep_buffers(kept, &mut self.tools));
         }
     }
 
@@ -69,13 +77,47 @@ impl Server<'_> {
         }
     }
 
+    /// Counts what handshakes take that others have begun, and gives back to the host what many of them, or many
+    /// buffers, have taken and left.
+    pub(super) fn weigh(&mut self) {
+        let half_open = self.tools.stack.as_ref().map_or(0, Stack::half_open_bytes) as u64;
+        self.budget.handle_change(self.half_open, half_open);
+        self.half_open = half_open;
+        let held = self.held();
+        self.most_held = self.most_held.max(held);
+        if self.most_held - held > (self.most_held / 2).max(WORTH_RETURNING) {
+            self.most_held = held;
+            memory::give_back();
+        }
+    }
+
+    /// Bytes that connections take in this process.
+    pub(super) fn held(&self) -> u64 {
+        let own = self.tools.stack.as_ref().map_or(0, Stack::held) as u64;
+        own + (self.relays.len() * RELAY_BYTES) as u64
+    }
+
     pub(super) fn has_room(&self) -> bool {
-        self.has_files && self.relays.len() < self.config.limits.connections && self.budget.has_room()
+        self.shortage().is_none()
+    }
+
+    /// The bound that keeps new connections out.
+    fn shortage(&self) -> Option<&'static str> {
+        if !self.has_files {
+            return Some("this host is out of files or memory");
+        }
+        if self.relays.len() >= self.config.limits.connections {
+            return Some(
+                "as many connections are open as may be (--connections, or the limit on open files)",
+            );
+        }
+        (!self.budget.has_room()).then_some("the buffers are as large as all may be together (--memory)")
     }
 
     /// Clients for which there is no room wait in the kernel's queue.
     pub(super) fn open_or_close_door(&mut self) -> io::Result<()> {
-        let is_open = self.has_room();
+        let shortage = self.shortage();
+        let is_open = shortage.is_none();
         if is_open != self.is_open {
             self.is_open = is_open;
             let flags = if is_open { EpollFlags::EPOLLIN } else { EpollFlags::empty() };
@@ -86,9 +128,10 @@ impl Server<'_> {
             if let Some(stack) = self.tools.stack.as_mut().filter(|_| self.config.is_transparent()) {
                 stack.newcomers = if is_open { Newcomers::Taken } else { Newcomers::Wait };
             }
-            if !is_open {
+            if let Some(shortage) = shortage {
                 self.counters.add(Counter::Waits, 1);
-                tracing::warn!(connections = self.relays.len(), "memory limit reached: new connections wait");
+                let (connections, bytes) = (self.relays.len(), self.budget.promised());
+                tracing::warn!(connections, bytes, "{shortage}: new connections wait until there is room");
             }
         }
         Ok(())

@@ -63,6 +63,14 @@ impl Connection {
         self.sender.core.handle_congestion(now);
     }
 
+    /// From now on there is room for so many bytes that have come and were not read. The first time, before text has come,
+    /// this may be less than the configured window; later, it only grows.
+    pub fn set_receive_buffer(&mut self, bytes: u64) {
+        self.forget_prediction();
+        self.wake_receiver();
+        self.receiver.set_buffer(bytes);
+    }
+
     /// Bytes received in order and not yet read.
     #[inline]
     pub fn readable(&self) -> u64 {

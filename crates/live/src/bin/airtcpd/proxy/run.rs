@@ -80,7 +80,8 @@ pub struct Options {
     #[arg(long, value_name = "NAME")]
     wired_cc: Option<String>,
 
-    /// Size of each buffer of a wireless connection [default: set by the kernel; 256KiB with --wireless-stack own]
+    /// Size of each buffer of a wireless connection; with --wireless-stack own, the most that it may come to hold
+    /// [default: set by the kernel; 6MiB with --wireless-stack own]
     #[arg(long, value_name = "SIZE", value_parser = human::parse::<Bytes>)]
     wireless_buffer: Option<Bytes>,
 
@@ -100,7 +101,8 @@ pub struct Options {
     #[arg(long, value_name = "COUNT", value_parser = count)]
     connections: Option<usize>,
 
-    /// Maximum connections whose server has not yet answered; the oldest makes room for new ones
+    /// Maximum connections whose server has not yet answered; the oldest makes room for new ones. With --wireless-stack own, also
+    /// the maximum of handshakes that clients have begun; further ones are answered with SYN cookies
     #[arg(long, value_name = "COUNT", default_value_t = 1_000, value_parser = count)]
     connecting: usize,
 
