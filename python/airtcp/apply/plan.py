@@ -67,6 +67,12 @@ def make_plan(wanted: Wanted, host: Host) -> Plan:
     todo = [step for step in steps if not step.holds(host)]
     found.limits = _limits(todo, host)
     if wanted.persistent:
+        found.limits += [
+            f"At boot the timer waits until {step.cgroup} exists: a slice of systemd does, a folder made by "
+            "hand does not come back."
+            for step in steps
+            if isinstance(step, Timer)
+        ]
         todo += [step for step in persistent(list(steps), host) if not step.holds(host)]
     found.changes = [Change(step, step.look(host)) for step in todo]
     return found

@@ -240,6 +240,12 @@ def test_two_modules_are_in_one_file(fake: FakeHost) -> None:
     assert {("module", "tcp_westwood"), ("module", "tcp_bbr")} <= set(booted(fake))
 
 
+def test_a_cgroup_that_a_boot_does_not_make_is_mentioned(fake: FakeHost) -> None:
+    wanted = Wanted("cubic+rto-m", role=SENDER, cgroup=CGROUP)
+    assert not any("boot" in limit for limit in make_plan(wanted, fake.host).limits)
+    assert any(f"until {CGROUP} exists" in limit for limit in make_plan(persistent(wanted), fake.host).limits)
+
+
 def test_no_two_steps_write_one_file(fake: FakeHost) -> None:
     for wanted in WANTED:
         places = [
