@@ -310,7 +310,7 @@ def test_figures_have_room_beside_long_names(browser: Any, tmp_path: Path, width
 
 
 def test_heat_maps_of_a_sweep_share_their_scale(browser: Any, tmp_path: Path) -> None:
-    vary = {"wireless.loss.packet": [0.0, 0.05], "wireless.delay": ["5ms", "40ms"]}
+    vary = {"wireless.loss.packet": ["0", "5%"], "wireless.delay": ["5ms", "40ms"]}
     found = airtcp.sweep(None, vary, schemes=["reno", "bbr"], seeds=1, duration="1s")
     with opened(browser, found.report(tmp_path / "report.html")) as watched:
         watched.figures()
