@@ -1,6 +1,7 @@
 """The lowest round trip, and the distribution of what is above it.
 
-What is above is assumed log-normal, like the simulator's `correlated` jitter.
+What is above is assumed log-normal, like the simulator's `correlated` jitter, if a log-normal is like it: if
+mean, standard deviation, median and 95th percentile agree.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import numpy as np
 
 from airtcp.fit.correlation import Correlation, correlation
 from airtcp.fit.episodes import Episode, separate
-from airtcp.fit.findings import CONFIDENCE, Value
+from airtcp.fit.findings import CONFIDENCE, Value, Z
 from airtcp.fit.measurement import Floats, RoundTrips
 
 QUANTILES = 500
@@ -21,10 +22,22 @@ NEGLIGIBLE = 0.005
 """A standard deviation below this share of the lowest round trip, or below 0.1 ms, counts as no variation."""
 SHARES = np.geomspace(1e-3, 1, 40)
 """How far below the lowest round trip bases are tried, as shares of the farthest."""
+FARTHEST = 0.5
+"""No base is tried further below the lowest round trip than this share of it."""
 RESAMPLES = 100
 MOST_RESAMPLED = 5000
 FEW = 20
 """Fewer round trips show no distribution."""
+NEAR = 0.25
+"""How far mean, median and 95th percentile of a fit may be from those measured, in standard deviations."""
+ALIKE = 1.4
+"""How many times as large as the other one, fitted and measured standard deviation may be."""
+
+FAR_OFF = 0.15
+"""How far the distribution functions may be apart, beside what chance explains."""
+KOLMOGOROV = 0.9
+"""Times the square root of the number, what chance explains of that distance (Lilliefors, 95 %)."""
+QUANTILES_HELD = (("median", 0.5), ("95th percentile", 0.95))
 
 
 @dataclass(frozen=True)
@@ -42,12 +55,12 @@ class Variation:
     @property
     def sigma(self) -> float:
         """Standard deviation of the logarithm."""
-        return math.sqrt(math.log1p((self.deviation_s / self.mean_s) ** 2))
+        return _of_logs(self.mean_s, self.deviation_s)[1]
 
     @property
     def mu(self) -> float:
         """Mean of the logarithm of seconds."""
-        return math.log(self.mean_s) - self.sigma**2 / 2
+        return _of_logs(self.mean_s, self.deviation_s)[0]
 
 
 @dataclass(frozen=True)
@@ -63,6 +76,8 @@ class Delay:
     spikes: Episode | None
     stalls: Episode | None
     n: int
+    unlike: str = ""
+    """How far off the best log-normal is, if it contradicts the round trips. Then there is no `variation`."""
 
 
 def fit_delay(trips: RoundTrips, *, is_idle: bool = True) -> Delay | None:
@@ -82,7 +97,11 @@ def fit_delay(trips: RoundTrips, *, is_idle: bool = True) -> Delay | None:
     deviation = float(above.std())
     if len(rtt) < FEW or deviation < max(1e-4, NEGLIGIBLE * base.best):
         return Delay(Value(least, base.low, least), least, dropped, None, spikes, stalls, len(rtt))
-    mean, fitted, misfit = _log_normal(above)
+    fits = _log_normals(above)
+    wrong = [_contradiction(above, *each) for each in fits]
+    if all(wrong):
+        return Delay(base, least, dropped, None, spikes, stalls, len(rtt), wrong[0])
+    misfit, mean, fitted = fits[wrong.index("")]
     variation = Variation(mean, fitted, deviation, misfit, correlation(time, above))
     return Delay(base, least, dropped, variation, spikes, stalls, len(rtt))
 
@@ -124,14 +143,14 @@ def _shift(rtt: Floats) -> float:
 
     The plot's correlation coefficient (Filliben 1975) is flat for nearly symmetric distributions; a tenth of
     its shortfall is not significant. No base is further below the lowest value than that is below the upper
-    quartile.
+    quartile, and none below half of it: packets take time.
     """
     from scipy.special import ndtri  # noqa: PLC0415 slow to import
 
     values = _thinned(rtt)
     least = float(values[0])
     scores = ndtri((np.arange(len(values)) + 0.5) / len(values))
-    gaps = min(least, float(np.quantile(values, 0.75)) - least) * SHARES
+    gaps = min(FARTHEST * least, float(np.quantile(values, 0.75)) - least) * SHARES
     floor = 1e-3 * float(np.median(values) - least) + 1e-9
     logs = np.log((values - least + floor)[None, :] + gaps[:, None])
     logs -= logs.mean(axis=1, keepdims=True)
@@ -147,9 +166,9 @@ def _thinned(values: Floats) -> Floats:
     return ordered
 
 
-def _log_normal(above: Floats) -> tuple[float, float, float]:
-    """Returns mean, deviation and misfit of the better of two fits: by moments of the logarithms or of the
-    values."""
+def _log_normals(above: Floats) -> list[tuple[float, float, float]]:
+    """Returns misfit, mean and deviation of two fits, the better one first: by moments of the logarithms and
+    of the values."""
     values = _thinned(above)
     floor = max(1e-6, 1e-3 * float(np.median(values)))
     logs = np.log(np.maximum(values, floor))
@@ -159,9 +178,50 @@ def _log_normal(above: Floats) -> tuple[float, float, float]:
         (by_logs, by_logs * math.sqrt(math.expm1(sigma**2))),
         (max(float(above.mean()), floor), float(above.std())),
     ]
-    judged = [(_misfit(values, mean, deviation), mean, deviation) for mean, deviation in candidates]
-    misfit, mean, deviation = min(judged)
-    return mean, deviation, misfit
+    return sorted((_misfit(values, mean, deviation), mean, deviation) for mean, deviation in candidates)
+
+
+def _contradiction(above: Floats, misfit: float, mean: float, deviation: float) -> str:
+    """Returns in words what of the measured delays this log-normal contradicts, or nothing."""
+    scale, middle = float(above.std()), float(above.mean())
+    told = [
+        ("mean", mean, middle, middle),
+        *(
+            (name, _quantile(share, mean, deviation), *_interval(above, share))
+            for name, share in QUANTILES_HELD
+        ),
+    ]
+    wrong = [
+        f"its {name} {fitted * 1e3:.4g} ms instead of {(low if fitted < low else high) * 1e3:.4g} ms"
+        for name, fitted, low, high in told
+        if not low - NEAR * scale <= fitted <= high + NEAR * scale
+    ]
+    if not 1 / ALIKE <= deviation / scale <= ALIKE:
+        wrong.append(f"its standard deviation {deviation * 1e3:.4g} ms instead of {scale * 1e3:.4g} ms")
+    if misfit > FAR_OFF + KOLMOGOROV / math.sqrt(len(above)):
+        wrong.append(f"a distribution function {misfit:.0%} from the measured one")
+    return " and ".join(wrong)
+
+
+def _interval(above: Floats, share: float) -> tuple[float, float]:
+    """Returns between what the quantile lies, by the binomial distribution of the number below it."""
+    half = Z * math.sqrt(share * (1 - share) / len(above))
+    low, high = np.quantile(above, [max(0.0, share - half), min(1.0, share + half)])
+    return float(low), float(high)
+
+
+def _quantile(share: float, mean: float, deviation: float) -> float:
+    """Returns the log-normal's quantile."""
+    from scipy.special import ndtri  # noqa: PLC0415 slow to import
+
+    mu, sigma = _of_logs(mean, deviation)
+    return math.exp(mu + sigma * float(ndtri(share)))
+
+
+def _of_logs(mean: float, deviation: float) -> tuple[float, float]:
+    """Returns mean and standard deviation of the logarithm."""
+    sigma = math.sqrt(math.log1p((deviation / mean) ** 2))
+    return math.log(mean) - sigma**2 / 2, sigma
 
 
 def _misfit(ordered: Floats, mean: float, deviation: float) -> float:
@@ -177,8 +237,7 @@ def cumulative(above: Floats, mean: float, deviation: float) -> Floats:
     """Returns the log-normal's distribution function."""
     from scipy.special import ndtr  # noqa: PLC0415 slow to import
 
-    sigma = math.sqrt(math.log1p((deviation / mean) ** 2))
-    mu = math.log(mean) - sigma**2 / 2
+    mu, sigma = _of_logs(mean, deviation)
     with np.errstate(divide="ignore"):
         answer: Floats = ndtr((np.log(np.maximum(above, 0.0)) - mu) / max(sigma, 1e-9))
     return answer

@@ -32,6 +32,8 @@ LEAST_DIFFERS = 1.3
 """Lowest round trips that differ by this factor belong to different paths, if"""
 NEAR_S = 0.005
 """they also differ by this time."""
+BEYOND_DELAY = 3.0
+"""Trains of a constant rate differ by less than this multiple of what an idle path's delays differ by."""
 
 
 @dataclass(frozen=True)
@@ -153,6 +155,7 @@ def gather(measurements: Sequence[Measurement]) -> Evidence:
         of_way = [t for t in throughput if t.what.direction in (way, "both")]
         _put(found.capacity, way, (t for t in of_way if t.what.is_capacity and carries(t.what)), _span)
         _put(found.reached, way, (t for t in of_way if not t.what.is_capacity), mean_rate)
+        _put_varying(found, way)
     _contradict(found, measurements, throughput)
     return found
 
@@ -197,6 +200,45 @@ def _put(
     best = _most(offers, size)
     if best is not None and size(best.what) > 0:
         into[way] = best
+
+
+def _put_varying(found: Evidence, way: Direction) -> None:
+    """Takes trains that disagree for a capacity that varies, unless a delay that varies explains them."""
+    rate = found.link_rate.get(way)
+    if rate is None or rate.what.trains is None or way in found.capacity:
+        return
+    trains = rate.what.trains
+    of_middle = trains.took_s * (1 - trains.rate_bps / float(np.median(trains.rate_bps)))
+    low, high = np.quantile(of_middle, [0.25, 0.75])
+    if high - low <= BEYOND_DELAY * _usual_spread_s(found, way):
+        return
+    # Even steps: long trains would weigh more than the time in which the rate was low.
+    step_s = (float(trains.began_s[-1] - trains.began_s[0]) or 1.0) / max(1, len(trains.began_s) - 1)
+    steps = np.full(len(trains.began_s), step_s)
+    varying = Throughput(trains.began_s, steps, trains.rate_bps, way, is_capacity=True)
+    found.capacity[way] = From(varying, rate.source)
+    say = found.contradictions.append
+    say(
+        f"The rate {there(way)} varies: the {len(steps)} trains of {rate.name}, over "
+        f"{step_s * len(steps):.0f} s, came at {_mbps(trains.rate_bps.min())} to "
+        f"{_mbps(trains.rate_bps.max())} Mbit/s. They are replayed; what was between them "
+        "is not known, and no constant rate forecasts this path. A recording of the capacity would."
+    )
+
+
+def _usual_spread_s(found: Evidence, way: Direction) -> float:
+    """Returns the range of the middle half of an idle path's delays; rare outages do not widen it."""
+    one_way = found.one_way.get(way)
+    values = found.idle.what.rtt_s if one_way is None and found.idle is not None else None
+    values = one_way.what.delay_s if one_way is not None else values
+    if values is None or not np.isfinite(values).any():
+        return 0.0
+    low, high = np.nanquantile(values, [0.25, 0.75])
+    return float(high - low)
+
+
+def _mbps(bps: float) -> str:
+    return f"{bps / 1e6:.3g}"
 
 
 def _span(throughput: Throughput) -> float:

@@ -51,8 +51,12 @@ def _series(trips: RoundTrips, delay: Delay) -> Figure:
     above.plot(time, trips.rtt_s[thin] * 1e3, color=MEASURED, **dots)
     below.plot(time, one_course(time, delay) * 1e3, color=FITTED, **dots)
     above.set_title("measured", loc="left", pad=3, fontweight="bold")
+    course = "fitted, one realisation; spikes and stalls omitted"
     below.set_title(
-        "fitted, one realisation; spikes and stalls omitted", loc="left", pad=3, fontweight="bold"
+        "like no log-normal: replayed as measured" if delay.unlike else course,
+        loc="left",
+        pad=3,
+        fontweight="bold",
     )
     if trips.rtt_s.max() > 10 * np.median(trips.rtt_s):
         above.set_yscale("log")
@@ -66,6 +70,8 @@ def _series(trips: RoundTrips, delay: Delay) -> Figure:
 def one_course(time: Floats, delay: Delay) -> Floats:
     """Returns round trips of the fitted process at these times; always the same realisation."""
     varies = delay.variation
+    if delay.unlike:
+        return np.full(len(time), np.nan)
     if varies is None or len(time) == 0:
         return np.full(len(time), delay.base_s.best)
     fresh = np.random.default_rng(1).standard_normal(len(time))
@@ -97,6 +103,8 @@ def _distribution(trips: RoundTrips, delay: Delay) -> Figure:
 
 def _fitted(rtt: Floats, delay: Delay) -> Floats:
     varies: Variation | None = delay.variation
+    if delay.unlike:
+        return np.full(len(rtt), np.nan)
     if varies is None:
         return np.where(rtt >= delay.base_s.best, 1.0, 0.0)
     return cumulative(rtt - delay.base_s.best, varies.mean_s, varies.deviation_s)

@@ -94,6 +94,17 @@ class Throughput:
 
 
 @dataclass(frozen=True)
+class TrainRates:
+    """Rates of packet trains that disagree, in bit/s; all three have the same shape (n,)."""
+
+    began_s: Floats
+    """When the first packet of each left, in seconds since that of the first train."""
+    took_s: Floats
+    """How long each took to arrive."""
+    rate_bps: Floats
+
+
+@dataclass(frozen=True)
 class LinkRate:
     """Capacity of the slowest link in bit/s of IP packets, as a transfer's packets show it."""
 
@@ -101,11 +112,13 @@ class LinkRate:
     at_least_bps: float
     """The transfer's best rate over a second: the path's capacity is at least that."""
     estimate_bps: float | None = None
-    """Mode of the packet-train rates; None if the rate varies or nothing filled the link."""
+    """Mode or mean of the packet-train rates; None if nothing filled the link."""
     crowd: float | None = None
     """Share of the bytes whose trains are within some 3 % of `estimate_bps`."""
     at_most_bps: float | None = None
     """Trains were rarely faster. Later queues may compress trains, so this is no hard bound."""
+    trains: TrainRates | None = None
+    """The trains one by one, if they disagree: the rate varies, or the delay."""
 
 
 @dataclass(frozen=True)

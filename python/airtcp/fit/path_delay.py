@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from airtcp.fit.delay import Delay, Variation
@@ -16,6 +18,8 @@ DEFAULT_ROUND_TRIP_S = 0.05
 """Default without a measurement, as in `airtcp compare` without a scenario."""
 NO_JITTER = table(distribution=text("constant"), mean=text("0ms"), overtaking="false")
 POOR_FIT = 0.1
+WAY_NAMES: dict[Direction, str] = {"forward": "there", "reverse": "back"}
+"""As `airtcp measure` calls them."""
 PACKET_BYTES = 1500
 ACK_BYTES = 52
 PING_BYTES = 84
@@ -32,12 +36,13 @@ def put_delay(draft: Draft, evidence: Evidence, estimates: Estimates, *, replay:
         draft.notes.append(
             f"{delay.dropped} round trips of {source.name} are not positive or too short and were ignored."
         )
-    if replay and evidence.idle is not None:
-        _replay(draft, evidence.idle, f"{name}.rtt.txt")
-        return
-    if evidence.idle is not None and estimates.ways:
-        _each_way(draft, evidence, estimates.ways)
-        _episodes(draft, delay)
+    ways = estimates.ways if evidence.idle is not None and not replay else {}
+    if evidence.idle is not None and (replay or (delay.unlike and not ways)):
+        _replay(draft, evidence.idle, f"{name}.rtt.txt", delay)
+    elif ways:
+        _each_way(draft, evidence, ways, name)
+        if not any(each.unlike for each in ways.values()):
+            _episodes(draft, delay)
     else:
         _base(draft, source, delay)
         if evidence.idle is None:
@@ -96,10 +101,13 @@ def _base(draft: Draft, source: From[RoundTrips], delay: Delay) -> None:
     )
 
 
-def _each_way(draft: Draft, evidence: Evidence, ways: dict[Direction, Delay]) -> None:
-    """Writes delay and variation of each direction by itself."""
+def _each_way(draft: Draft, evidence: Evidence, ways: dict[Direction, Delay], name: str) -> None:
+    """Writes delay and variation of each direction by itself. One that is like no log-normal is replayed."""
     for way, delay in ways.items():
         source = evidence.one_way[way]
+        if delay.unlike:
+            _replay_way(draft, source, f"{name}.{WAY_NAMES[way]}.txt", delay)
+            continue
         own = _own_time(draft, way, source.what.packet_bytes, delay.base_s.best)
         how = f"The least of {delay.n} packets in {source.name}."
         if delay.variation is not None:
@@ -115,7 +123,8 @@ def _each_way(draft: Draft, evidence: Evidence, ways: dict[Direction, Delay]) ->
         draft.found.append(finding)
         (draft.forward if way == "forward" else draft.reverse).append(entry)
         _variation(draft, source.name, delay, way)
-    if ways["forward"].variation and not ways["reverse"].variation:
+    varies = {way: each.variation is not None or bool(each.unlike) for way, each in ways.items()}
+    if varies["forward"] and not varies["reverse"]:
         draft.reverse.append(Entry("jitter", NO_JITTER))
     if evidence.one_way["forward"].what.clock_error_s is None:
         draft.unknown.append(
@@ -300,36 +309,58 @@ def _under_load(draft: Draft, source: From[RoundTrips]) -> None:
     )
 
 
-def _replay(draft: Draft, source: From[RoundTrips], file: str) -> None:
+def _replay(draft: Draft, source: From[RoundTrips], file: str, delay: Delay) -> None:
     """Replays the round trips themselves, half in each direction, at even steps of time."""
-    values, step = even_steps(source.what)
+    jitter, finding = _series(draft, source.what, file, 0.5, "round trips")
+    how = f"{file} has them from {source.name}; half of each goes to either direction. " + finding.how
+    draft.add("delay", text("0ms"))
+    draft.add("jitter", jitter, replace(finding, how=how + _why(delay)))
+
+
+def _replay_way(draft: Draft, source: From[OneWay], file: str, delay: Delay) -> None:
+    """Replays the delays of one direction."""
+    delays, way = source.what, source.what.direction
+    trips = RoundTrips(delays.time_s, delays.delay_s, delays.packet_bytes)
+    jitter, finding = _series(draft, trips, file, 1.0, f"delays {there(way)}")
+    how = f"{file} has them from {source.name}. " + finding.how + _why(delay) + _clocks(delays)
+    finding = replace(finding, how=how)
+    draft.found.append(finding)
+    entries = draft.forward if way == "forward" else draft.reverse
+    entries += [Entry("delay", text("0ms")), Entry("jitter", jitter, (finding.text,))]
+
+
+def _series(draft: Draft, trips: RoundTrips, file: str, share: float, what: str) -> tuple[str, Finding]:
+    """Returns the key that replays delays at even steps of time, and what is replayed."""
+    values, step = even_steps(trips)
     draft.replays(len(values) * step)
     draft.files[file] = "".join(f"{value * 1e3:.3f}\n" for value in values)
-    finding = Finding(
-        "round trips",
-        f"{len(values)}, replayed as measured, one every {duration(step)}",
-        "",
-        f"{file} has them from {source.name}; half of each goes to either direction. A lost one repeats the "
-        "previous value.",
+    jitter = table(
+        distribution=text("series"),
+        file=text(file),
+        share=number(share),
+        interval=text(duration(step)),
+        overtaking="false",
     )
-    draft.add("delay", text("0ms"))
-    draft.add(
-        "jitter",
-        table(
-            distribution=text("series"),
-            file=text(file),
-            share="0.5",
-            interval=text(duration(step)),
-            overtaking="false",
-        ),
-        finding,
+    shown = (
+        f"{len(values)}, replayed as measured, one every {duration(step)}: "
+        f"mean {number(float(values.mean()) * 1e3)} ms, "
+        f"standard deviation {number(float(values.std()) * 1e3)} ms"
+    )
+    return jitter, Finding(what, shown, "", "A lost one repeats the previous value.")
+
+
+def _why(delay: Delay) -> str:
+    return (
+        f" No log-normal is like them: above the base, the best would have {delay.unlike}."
+        if delay.unlike
+        else ""
     )
 
 
 def even_steps(trips: RoundTrips) -> tuple[Floats, float]:
     """Returns round trips at multiples of their median spacing, each the latest by then; at most a
     million."""
-    good = np.isfinite(trips.rtt_s) & np.isfinite(trips.time_s)
+    good = np.isfinite(trips.rtt_s) & np.isfinite(trips.time_s) & (trips.rtt_s > 0)
     time, rtt = trips.time_s[good], trips.rtt_s[good]
     spacing = float(np.median(np.diff(time))) if len(time) > 1 else 1.0
     span = float(time[-1] - time[0]) if len(time) else 0.0

@@ -150,6 +150,7 @@ class _Run:
         self.wanted, self.watch, self.measured, self.prober = wanted, watch, measured, prober
         small = SMALL_PAYLOAD + prober.host.header_bytes
         self.sizes: tuple[int, ...] = (small,)
+        self.trains = Trains()
         self.facts = {"host": measured.host.address, "by": prober.name}
         if isinstance(prober, Peer) and prober.clock_error_ms is not None:
             self.facts["clock_error_ms"] = f"{prober.clock_error_ms:g}"
@@ -160,8 +161,10 @@ class _Run:
                 self._find_mtu()
             self._probe(Book("none"), "idle", "probes.csv", 1 / self.wanted.per_second, self.wanted.for_s)
             if isinstance(self.prober, Peer):
-                self._send_trains(self.prober)
+                self._send_trains(self.prober, "trains")
                 self._probe_densely(self.prober)
+                # A rate that varies does so over seconds and minutes.
+                self._send_trains(self.prober, "trains again, to see whether the rate is the same")
             if self.wanted.iperf3_port is not None and self.wanted.load_s > 0:
                 self._load(self.wanted.iperf3_port)
 
@@ -221,9 +224,9 @@ class _Run:
         for sequence, each in book.probes.items():
             each.has_arrived = self.prober.has_arrived(sequence)
 
-    def _send_trains(self, peer: Peer) -> None:
-        self.watch.phase("trains")
-        trains = Trains()
+    def _send_trains(self, peer: Peer, title: str) -> None:
+        self.watch.phase(title)
+        trains = self.trains
         try:
             send_trains(peer, max(self.sizes), trains, self.watch.phase)
         except ProbeError as error:

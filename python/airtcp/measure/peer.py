@@ -35,6 +35,11 @@ class Arrivals:
     packets: tuple[tuple[int, int, int | None], ...]
 
     @property
+    def began_ns(self) -> int:
+        """When its first packet was sent."""
+        return min(sent_ns for _, sent_ns, _ in self.packets)
+
+    @property
     def took_s(self) -> float:
         """The time from the first arrival to the last."""
         came = [at_ns for _, _, at_ns in self.packets if at_ns is not None]

@@ -38,29 +38,33 @@ class Trains:
 
     def lines(self) -> Iterator[str]:
         """Yields the log that `fit` reads. Times count from when the train's first packet was sent, on two
-        clocks."""
+        clocks; the trains' own, from the first train in their direction."""
         yield MARK
         yield COLUMNS
         for way, trains in (("there", self.there), ("back", self.back)):
+            started_ns = trains[0].began_ns if trains else 0
             for number, train in enumerate(trains):
-                began_ns = min(sent_ns for _, sent_ns, _ in train.packets)
+                began_ns = train.began_ns
+                began_s = f"{(began_ns - started_ns) / 1e9:.3f}"
                 came = [at_ns - sent_ns for _, sent_ns, at_ns in train.packets if at_ns is not None]
                 # The clocks may differ by years: the fastest packet is given no delay.
                 least_ns = min(came, default=0)
                 for index, sent_ns, at_ns in train.packets:
                     arrived = "" if at_ns is None else f"{(at_ns - least_ns - began_ns) / 1e3:.1f}"
                     sent_us = (sent_ns - began_ns) / 1e3
-                    yield f"{way},{number},{index},{train.length},{sent_us:.1f},{arrived}"
+                    yield f"{way},{number},{index},{train.length},{sent_us:.1f},{arrived},{began_s}"
 
 
 def send_trains(peer: Peer, ip_bytes: int, trains: Trains, shown: Callable[[str], None]) -> None:
-    """Sends trains both ways in turn, as long as the server answers.
+    """Sends trains both ways in turn, as long as the server answers. After trains of an earlier sitting, the
+    first ones are as long as the last of those.
 
     # Raises
     ProbeError: it has fallen silent.
     """
     ways = ((peer.train_there, trains.there, "there"), (peer.train_back, trains.back, "back"))
-    counts, finals = [FIRST, FIRST], [0, 0]
+    counts = [len(sent[-1].packets) if sent else FIRST for _, sent, _ in ways]
+    finals = [0, 0]
     while any(final < MOST for final in finals):
         for place, (send, sent, name) in enumerate(ways):
             used = sum(each.length * len(each.packets) for each in sent)

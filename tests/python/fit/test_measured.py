@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -215,6 +216,73 @@ def test_many_trains_tell_the_rate_behind_a_delay_that_varies(tmp_path: Path) ->
     for way in ("forward", "reverse"):
         found = fitted._evidence.link_rate[way].what.estimate_bps
         assert found == pytest.approx(20e6, rel=0.04)
+
+
+def varying_log(path: Path, rates_bps: Floats, *, delay_s: Floats | None = None) -> Path:
+    """Trains of 100 packets, one a second, each at its rate. `delay_s` stretches each by so much."""
+    lines = [trains.MARK, trains.COLUMNS]
+    for train, rate_bps in enumerate(rates_bps):
+        late_us = 0.0 if delay_s is None else delay_s[train] * 1e6
+        for index in range(100):
+            arrived_us = 20_000 + (index + 1) * FULL * 8e6 / rate_bps + late_us * index / 99
+            lines.append(f"there,{train},{index},{FULL},{index * 12},{arrived_us:.1f},{train}")
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def quiet_probes(path: Path, deviation_s: float) -> Path:
+    delays = 0.02 + deviation_s * np.random.default_rng(3).random(600)
+    return probe_log(path, [""] * 600, there_s=delays, back_s=np.full(600, 0.01))
+
+
+def test_trains_over_time_show_a_rate_that_varies(tmp_path: Path) -> None:
+    """As an LTE cell's: it wanders between 0.5 and 8 Mbit/s over half a minute."""
+    rates = 2e6 * 4 ** np.sin(np.arange(40) / 5)
+    log = varying_log(tmp_path / "trains.csv", rates)
+    fitted = fit([log, quiet_probes(tmp_path / "probes.csv", 0.004)])
+    (said,) = [note for note in fitted.notes if "varies" in note]
+    assert said.startswith(
+        "The rate in the forward direction varies: the 40 trains of trains.csv, over 40 s, came at 0.5"
+    )
+    assert "rate" not in link_of(fitted)
+    steps = json.loads(next(content for name, content in fitted.files.items() if name.endswith(".log.json")))
+    assert [step["bandwidth_kbps"] for step in steps] == pytest.approx(list(rates / 1e3), rel=0.02)
+    assert {step["duration_ms"] for step in steps} == {1000.0}
+    assert fitted.rate_bps == pytest.approx(rates.mean(), rel=0.02)
+    record = json.loads(fitted.scenario.run("bbr", 1).to_json())
+    assert record["flows"][0]["goodput_bps"] == pytest.approx(rates.mean(), rel=0.4)
+
+
+def test_a_delay_that_varies_is_not_taken_for_a_rate_that_does(tmp_path: Path) -> None:
+    """The same trains, spread by delays as long as those that the probes met."""
+    random = np.random.default_rng(5)
+    log = varying_log(tmp_path / "trains.csv", np.full(40, 8e6), delay_s=0.08 * random.random(40))
+    alone = fit(log)
+    assert any("varies" in note for note in alone.notes)
+    fitted = fit([log, quiet_probes(tmp_path / "probes.csv", 0.08)])
+    assert not any("varies" in note for note in fitted.notes)
+    assert "rate" in link_of(fitted)
+
+
+@given(rates=st.lists(st.floats(1e5, 2e7), min_size=5, max_size=40), deviation_s=st.floats(1e-4, 0.2))
+@settings(max_examples=40, deadline=None)
+def test_whatever_the_trains_show_one_rate_is_near_most_of_them(
+    rates: list[float], deviation_s: float, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """One rate is given only if half of the trains are near it, or delays explain that they are not."""
+    folder = tmp_path_factory.getbasetemp()
+    log, probed = (
+        varying_log(folder / "trains.csv", np.array(rates)),
+        quiet_probes(folder / "p.csv", deviation_s),
+    )
+    fitted = fit([log, probed])
+    if "rate" in link_of(fitted):
+        took_s = 99 * FULL * 8 / np.array(rates)
+        used = took_s[took_s >= trains.LONG_S]
+        low, high = np.quantile(rates, [0.25, 0.75])
+        is_near = high - low <= (trains.VARIES + 0.01) * float(np.median(rates))
+        spread_s = float(np.subtract(*np.quantile(used, [0.75, 0.25]))) if len(used) else 0.0
+        assert is_near or len(used) < trains.FEW_TRAINS or spread_s < 3 * deviation_s
 
 
 def test_trains_that_overflow_tell_the_queue_s_room(tmp_path: Path) -> None:

@@ -1,10 +1,12 @@
 """Trains of packets that `airtcp measure` sent back to back: how far apart they came out of the link.
 
-# airtcp trains 1
-direction,train,index,bytes,sent_us,arrived_us
-there,0,0,1500,0,20612
-there,0,1,1500,11,21812
-there,0,2,1500,23,
+# airtcp trains 2
+direction,train,index,bytes,sent_us,arrived_us,began_s
+there,0,0,1500,0,20612,0
+there,0,1,1500,11,21812,0
+there,0,2,1500,23,,0
+
+`began_s`: when the train's first packet left, since the first train of its direction. Version 1 lacks it.
 """
 
 from __future__ import annotations
@@ -16,25 +18,30 @@ from pathlib import Path
 
 import numpy as np
 
-from airtcp.fit.measurement import Direction, Floats, LinkRate, Measurement, QueueRoom
+from airtcp.fit.measurement import Direction, Floats, LinkRate, Measurement, QueueRoom, TrainRates
 from airtcp.fit.readers import FileError, Reader
 from airtcp.fit.text import Skips, TextFile
 
-MARK = "# airtcp trains 1"
-COLUMNS = "direction,train,index,bytes,sent_us,arrived_us"
+MARK = "# airtcp trains 2"
+COLUMNS = "direction,train,index,bytes,sent_us,arrived_us,began_s"
+_ANY_VERSION = b"# airtcp trains "
 MOST_PACKETS = 1 << 20
 FEW_PAIRS = 8
 """A train with fewer adjacent packets shows no rate."""
 CROWD = 0.03
 """Trains with rates this close to the median form the crowd."""
 VARIES = 0.2
-"""If half of the trains differ by more, the rate is not constant."""
+"""If half of the trains differ by more, they disagree."""
+LONG_S = 0.1
+"""Shorter trains are left out of a rate over time: a busy host or a scheduler makes them fast or slow."""
+FEW_TRAINS = 5
+"""Fewer trains show no rate over time."""
 _WAYS: dict[str, Direction] = {"there": "forward", "back": "reverse"}
 _LATEST_US = 1e12
 
 
 def recognises(head: bytes) -> float:
-    return 1.0 if head.lstrip().startswith(MARK.encode()) else 0.0
+    return 1.0 if head.lstrip().startswith(_ANY_VERSION) else 0.0
 
 
 def read(path: Path) -> Measurement:
@@ -42,7 +49,7 @@ def read(path: Path) -> Measurement:
     trains: dict[tuple[Direction, int], _Train] = defaultdict(_Train)
     packets = 0
     for number, line in text.lines():
-        if line.startswith("#") or line == COLUMNS:
+        if line.startswith(("#", "direction,")):
             continue
         packet = _packet(line)
         if packet is None:
@@ -74,17 +81,17 @@ def read(path: Path) -> Measurement:
 
 @dataclass
 class _Train:
-    """The packets of a train: index, bytes, sent_us, arrived_us (NaN: lost)."""
+    """The packets of a train: index, bytes, sent_us, arrived_us (NaN: lost), began_s (NaN: not known)."""
 
     values: array[float] = field(default_factory=lambda: array("d"))
 
-    def take(self, values: tuple[float, float, float, float]) -> None:
+    def take(self, values: tuple[float, ...]) -> None:
         self.values.extend(values)
 
     @property
     def packets(self) -> Floats:
-        """The packets in order of sending; shape (n, 4)."""
-        rows: Floats = np.array(self.values).reshape(-1, 4)
+        """The packets in order of sending; shape (n, 5)."""
+        rows: Floats = np.array(self.values).reshape(-1, 5)
         return rows[np.argsort(rows[:, 0], kind="stable")]
 
     def rate_bps(self) -> tuple[float, float] | None:
@@ -101,6 +108,9 @@ class _Train:
         total_bytes = float(rows[1:, 1][follows].sum())
         return (8e6 * total_bytes / took_us, total_bytes) if took_us > 0 else None
 
+    def began_s(self) -> float:
+        return float(self.values[4])
+
     def sent_bps(self) -> float:
         rows = self.packets
         took_us = float(rows[-1, 2] - rows[0, 2])
@@ -108,21 +118,33 @@ class _Train:
 
 
 def _link_rate(trains: list[_Train], way: Direction) -> LinkRate | None:
-    found = [(rate, each.sent_bps()) for each in trains if (rate := each.rate_bps()) is not None]
+    found = [(each, rate) for each in trains if (rate := each.rate_bps()) is not None]
     if not found:
         return None
-    rates = np.array([rate for (rate, _), _ in found])
-    bytes_each = np.array([total for (_, total), _ in found])
+    rates = np.array([rate for _, (rate, _) in found])
+    bytes_each = np.array([total for _, (_, total) in found])
     low, middle, high = np.quantile(rates, [0.25, 0.5, 0.75])
     near = np.abs(rates / middle - 1) <= CROWD
     is_one = (high - low) <= VARIES * middle
     # A varying delay stretches one train and compresses the next; a host that is late causes outliers.
     usual = (low <= rates) & (rates <= high) if is_one else np.full(len(rates), True)
-    fills = float(np.median([sent for _, sent in found])) > 1.2 * middle
+    fills = float(np.median([each.sent_bps() for each, _ in found])) > 1.2 * middle
     # Averages times per byte, not rates.
     mean = float(bytes_each[usual].sum() / (bytes_each / rates)[usual].sum())
     crowd = float(bytes_each[near].sum() / bytes_each.sum())
-    return LinkRate(way, mean, mean if fills else None, crowd, float(rates.max()))
+    apart = None
+    if fills and not is_one:
+        apart = _over_time(np.array([each.began_s() for each, _ in found]), rates, bytes_each)
+    return LinkRate(way, mean, mean if fills else None, crowd, float(rates.max()), apart)
+
+
+def _over_time(began_s: Floats, rates: Floats, bytes_each: Floats) -> TrainRates | None:
+    took_s = 8 * bytes_each / rates
+    used = np.isfinite(began_s) & (took_s >= LONG_S)
+    order = np.argsort(began_s[used], kind="stable")
+    if len(order) < FEW_TRAINS:
+        return None
+    return TrainRates(began_s[used][order], took_s[used][order], rates[used][order])
 
 
 def _room(trains: list[_Train], rate: LinkRate) -> QueueRoom | None:
@@ -152,16 +174,22 @@ def _overflowed(rows: Floats, arrived: Floats) -> bool:
     return third >= FEW_PAIRS and last >= third / 3 and last > 3 * (first + 1)
 
 
-def _packet(line: str) -> tuple[Direction, int, tuple[float, float, float, float]] | None:
+def _packet(line: str) -> tuple[Direction, int, tuple[float, ...]] | None:
     fields = line.split(",")
-    if len(fields) != 6 or fields[0] not in _WAYS or not fields[1].isascii() or not fields[1].isdigit():
+    if (
+        len(fields) not in (6, 7)
+        or fields[0] not in _WAYS
+        or not fields[1].isascii()
+        or not fields[1].isdigit()
+    ):
         return None
     try:
         index, size, sent_us = float(fields[2]), float(fields[3]), float(fields[4])
         arrived_us = float(fields[5]) if fields[5] else float("nan")
+        began_s = float(fields[6]) if len(fields) == 7 else float("nan")
     except ValueError:
         return None
-    values = (index, size, sent_us, arrived_us)
+    values = (index, size, sent_us, arrived_us, began_s)
     is_sound = all(0 <= value <= _LATEST_US for value in values if value == value)  # noqa: PLR0124 NaN: lost
     if not (is_sound and index == index and size >= 1 and sent_us == sent_us) or len(fields[1]) > 6:  # noqa: PLR0124
         return None
