@@ -40,6 +40,8 @@ class Point:
     """Name of a recorded capacity that replaces the rate."""
     station: str = ""
     """Name of a path in `STATIONS` or `TRACES_003` that replaces all of this."""
+    overtaking_ms: float = 0.0
+    """If above 0: each data packet is late by up to this much, uniformly, and overtakes."""
 
     @property
     def is_lossy(self) -> bool:
@@ -51,7 +53,8 @@ class Point:
         lost = f"BER {self.ber:g}" if self.ber else f"{self.loss * 100:g} %"
         capacity = self.trace or f"{self.rate_mbps:g} Mbit/s"
         queue = f", queue {self.queue_packets}" if self.queue_packets else ""
-        return f"{capacity}, {self.rtt_ms:g} ms, {lost}{queue}"
+        late = f", overtaking within {self.overtaking_ms:g} ms" if self.overtaking_ms else ""
+        return f"{capacity}, {self.rtt_ms:g} ms, {lost}{queue}{late}"
 
 
 @dataclass(frozen=True, order=True)
@@ -81,6 +84,9 @@ class Cell:
 RATES_MBPS = (2.0, 10.0, 50.0)
 RTTS_MS = (10.0, 50.0, 200.0)
 LOSSES = (0.0, 0.001, 0.01, 0.05)
+HEAVY_LOSSES = (0.1, 0.15, 0.2, 0.3)
+"""Where loss-based controls hardly send: BBR takes a fifth and more for a policer's work."""
+OVERTAKING_MS = 100.0
 DEEP_AND_SHALLOW = ("reno", "cubic", "bbr", "westwood-vt")
 QUEUES = (0.25, 4.0)
 """As shares of one bandwidth-delay product."""
@@ -143,12 +149,26 @@ def cells(*, quick: bool = False, traces: Path | None = None) -> list[Cell]:
         short = [Cell(scheme, Point(10.0, 50.0), size_kb=100) for scheme in KERNELS_OWN]
         return [*few, *deep, *short, Cell("cubic", Point(10.0, 50.0, 1e-4), beside="cubic")]
     recorded = _recorded() if traces else ()
-    return [*_unlimited(), *_queues(), *_short(), *_pairs(), *_stations(), *_traces_003(), *recorded]
+    return [
+        *_unlimited(),
+        *_heavily_lossy(),
+        *_queues(),
+        *_short(),
+        *_pairs(),
+        *_stations(),
+        *_traces_003(),
+        *recorded,
+    ]
 
 
 def _unlimited() -> Iterator[Cell]:
     for scheme in SCHEMES:
         yield from (Cell(scheme, Point(*at)) for at in product(RATES_MBPS, RTTS_MS, LOSSES))
+
+
+def _heavily_lossy() -> Iterator[Cell]:
+    yield from (Cell("bbr", Point(10.0, *at)) for at in product((50.0, 200.0), HEAVY_LOSSES))
+    yield from (Cell("bbr", Point(10.0, 100.0, loss, overtaking_ms=OVERTAKING_MS)) for loss in (0.0, 0.1))
 
 
 def _queues() -> Iterator[Cell]:
@@ -226,13 +246,16 @@ def _link(cell: Cell, traces: Path | None) -> dict[str, object]:
     if point.queue_packets:
         queue["packets"] = point.queue_packets
     reverse: dict[str, object] = {"loss": {"packet": 0, "ber": point.ber}}
-    link = {
+    link: dict[str, object] = {
         "name": "path",
         "delay": f"{point.rtt_ms / 2:g}ms",
         "loss": {"packet": point.loss, "ber": point.ber},
         "reverse": reverse,
         "queue": queue,
     }
+    if point.overtaking_ms:
+        link["jitter"] = {"distribution": "uniform", "high": f"{point.overtaking_ms:g}ms", "overtaking": True}
+        reverse["jitter"] = {"distribution": "constant", "mean": "0ms"}
     if point.trace:
         folder = traces or Path()
         reverse["trace"] = folder / f"{point.trace}.up"

@@ -37,6 +37,7 @@ from airtcp_studies.fidelity.page import page, verdict
 from airtcp._engine import Scenario
 from airtcp.cli import main
 from airtcp.facts.failure import Failure
+from airtcp.facts.scenario import document
 from airtcp.linux.runs import Job, KernelRun
 from airtcp.running.watching import Silent
 
@@ -71,7 +72,9 @@ def test_the_grid_has_every_kind_of_cell_once() -> None:
     assert len(stations) == (4 + 2 + 2) + 3 * 3 + 3 * 4
     others = [cell for cell in grid if cell not in stations]
     unlimited = [cell for cell in others if not (cell.size_kb or cell.beside or cell.point.queue_packets)]
-    assert len(unlimited) == 5 * 3 * 3 * 4
+    heavy = [cell for cell in unlimited if cell.point.loss >= 0.1 or cell.point.overtaking_ms]
+    assert len(heavy) == 2 * 4 + 2
+    assert len(unlimited) - len(heavy) == 5 * 3 * 3 * 4
     for kind in (
         lambda cell: cell.size_kb == 10,
         lambda cell: cell.beside,
@@ -95,6 +98,14 @@ def test_every_cell_is_a_scenario_that_loses_data_alone() -> None:
     (forward, reverse) = simulated_run(FAR)["links"]
     assert 0.03 < forward["drops_corruption"] / forward["packets_sent"] < 0.07
     assert reverse["drops_corruption"] == 0
+
+
+def test_where_data_overtakes_its_acks_do_not() -> None:
+    late = Cell("bbr", Point(10.0, 100.0, overtaking_ms=100.0))
+    assert str(late) == "bbr: 10 Mbit/s, 100 ms, 0 %, overtaking within 100 ms"
+    (link,) = document(scenario(late, 1))["link"]
+    assert link["jitter"]["overtaking"]
+    assert link["reverse"]["jitter"]["distribution"] == "constant"
 
 
 def test_short_transfers_are_all_completed_where_nothing_is_lost() -> None:

@@ -256,6 +256,7 @@ impl Replay {
             cause,
             is_repeated_timeout,
             survivors: 0,
+            total_lost: 0,
             flight_size: u64::from(packets_out) * self.mss,
             in_flight: 0,
             srtt: self.srtt,

@@ -123,7 +123,8 @@ pub struct Ack {
     pub now: Time,
     /// Bytes newly acknowledged cumulatively: SND.UNA moved by this.
     pub acked: u64,
-    /// Bytes newly known to have arrived, cumulatively or by SACK.
+    /// Bytes newly known to have arrived, cumulatively or by SACK. In Linux, what a DSACK reports as a duplicate counts, too, if the
+    /// controller reads rate samples.
     pub delivered: u64,
     /// No new data acknowledged while data is outstanding (RFC 5681 §2).
     pub is_duplicate: bool,
@@ -186,8 +187,12 @@ pub struct RateSample {
     pub delivered: u64,
     pub interval: Dur,
     pub is_app_limited: bool,
+    /// Bytes marked lost over the connection's life.
+    pub total_lost: u64,
     /// Bytes marked lost with this ACK, or by a timer since the previous one.
     pub newly_lost: u64,
+    /// Of `newly_lost`, what a timer has marked. Linux's `rate_sample` leaves that out.
+    pub lost_by_timer: u64,
     /// Bytes in flight when the most recently sent of the acknowledged packets was sent.
     pub tx_in_flight: u64,
     /// Bytes marked lost between that sending and now.
@@ -217,6 +222,8 @@ pub struct Congestion {
     pub in_flight: u64,
     /// Of `in_flight`, the bytes that a timeout does not declare lost since they were sent too recently (RFC 8985 §6.3).
     pub survivors: u64,
+    /// Bytes marked lost over the connection's life, what a timeout declares lost included.
+    pub total_lost: u64,
     pub srtt: Dur,
     pub min_rtt: Dur,
     pub una: u64,

@@ -300,7 +300,9 @@ impl<C: CongestionControl + ?Sized> Pipe<C> {
             delivered: self.delivered - sent.delivered,
             interval: if interval < self.min_rtt { Dur::ZERO } else { interval },
             is_app_limited: sent.is_app_limited,
+            total_lost: self.lost,
             newly_lost,
+            lost_by_timer: 0,
             tx_in_flight: sent.in_flight,
             lost_since: self.lost - sent.lost,
         }
@@ -318,6 +320,7 @@ impl<C: CongestionControl + ?Sized> Pipe<C> {
             cause,
             is_repeated_timeout: false,
             survivors: 0,
+            total_lost: self.lost,
             flight_size: (self.next_segment - una) * MSS,
             in_flight: self.in_flight,
             srtt: self.srtt,

@@ -448,6 +448,7 @@ impl Core {
             flight_size: self.window_at_loss(),
             in_flight: self.board.in_flight(),
             survivors: expiry.survivors,
+            total_lost: self.sampler.lost,
             srtt: self.rtt.srtt(),
             min_rtt: self.rtt.min(),
             una: self.una(),

@@ -23,6 +23,8 @@ struct Interval {
     first_sent_at: Time,
     /// Until `delivered` exceeds this, samples are limited by the application. 0: they are not.
     app_limited_until: u64,
+    /// [`RateSampler::lost`] when the present ACK arrived.
+    prior_lost: u64,
 }
 
 /// `P.*` of the draft: the connection's state when a segment was last sent.
@@ -60,6 +62,14 @@ impl RateSampler {
     #[inline]
     pub fn is_read(&self) -> bool {
         self.interval.is_some()
+    }
+
+    /// An ACK has arrived, and nothing of it has been looked at yet.
+    #[inline]
+    pub fn begin_ack(&mut self) {
+        if let Some(interval) = &mut self.interval {
+            interval.prior_lost = self.lost;
+        }
     }
 
     /// Nothing was outstanding before the segments that leave now. Segments marked lost are outstanding: a guess must not
@@ -123,6 +133,14 @@ impl RateSampler {
         self.delivered -= bytes;
     }
 
+    /// A DSACK reports that `bytes` have arrived twice: to Linux, a spurious retransmission has been delivered. Returns what counts.
+    pub fn on_duplicate(&mut self, now: Time, bytes: u64) -> u64 {
+        let Some(interval) = &mut self.interval else { return 0 };
+        interval.delivered_at = now;
+        self.delivered += bytes;
+        bytes
+    }
+
     /// The sample of an ACK, after all segments that it reports went through [`on_delivered`](RateSampler::on_delivered).
     #[inline(always)]
     pub fn sample(&mut self, now: Time, newest: Option<&Newest>, min_rtt: Dur) -> RateSample {
@@ -132,8 +150,16 @@ impl RateSampler {
             interval.app_limited_until = 0;
         }
         let newly_lost = self.lost - self.lost_told;
+        let prior_lost = self.interval.as_ref().map_or(0, |interval| interval.prior_lost);
+        let lost_by_timer = prior_lost.saturating_sub(self.lost_told);
         self.lost_told = self.lost;
-        let mut sample = RateSample { total_delivered: self.delivered, newly_lost, ..RateSample::default() };
+        let mut sample = RateSample {
+            total_delivered: self.delivered,
+            total_lost: self.lost,
+            newly_lost,
+            lost_by_timer,
+            ..RateSample::default()
+        };
         let Some(Newest { sent_at, stamps, .. }) = newest else { return sample };
         sample.prior_delivered = stamps.delivered;
         sample.is_app_limited = stamps.is_app_limited;
@@ -153,5 +179,38 @@ impl RateSampler {
         if let Some(interval) = &mut self.interval {
             interval.app_limited_until = (self.delivered + in_flight).max(1);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sampler() -> RateSampler {
+        let mut sampler = RateSampler::default();
+        sampler.keep_interval();
+        sampler
+    }
+
+    #[test]
+    fn what_a_timer_marks_is_told_apart_from_what_an_ack_does() {
+        let mut sampler = sampler();
+        sampler.lost = 3;
+        sampler.begin_ack();
+        sampler.lost = 7;
+        let sample = sampler.sample(Time::ZERO, None, Dur::MAX);
+        assert_eq!((sample.total_lost, sample.newly_lost, sample.lost_by_timer), (7, 7, 3));
+        sampler.begin_ack();
+        sampler.lost = 8;
+        let sample = sampler.sample(Time::ZERO, None, Dur::MAX);
+        assert_eq!((sample.total_lost, sample.newly_lost, sample.lost_by_timer), (8, 1, 0));
+    }
+
+    #[test]
+    fn a_reported_duplicate_counts_for_who_reads_samples() {
+        let mut sampler = sampler();
+        assert_eq!(sampler.on_duplicate(Time(5), 1000), 1000);
+        assert_eq!(sampler.sample(Time(5), None, Dur::MAX).total_delivered, 1000);
+        assert_eq!(RateSampler::default().on_duplicate(Time(5), 1000), 0);
     }
 }

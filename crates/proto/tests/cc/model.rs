@@ -294,7 +294,9 @@ impl Sender {
             delivered: self.delivered - newest.delivered_when_sent,
             interval: self.now.since(newest.sent),
             is_app_limited: false,
+            total_lost: self.lost,
             newly_lost,
+            lost_by_timer: 0,
             tx_in_flight: newest.in_flight_when_sent,
             lost_since: self.lost - newest.lost_when_sent,
         }
@@ -342,6 +344,7 @@ impl Sender {
             cause,
             is_repeated_timeout: cause == Cause::Timeout && self.timed_out_at == Some(self.una),
             survivors: 0,
+            total_lost: self.lost,
             flight_size: self.nxt - self.una,
             in_flight: self.in_flight,
             srtt: self.srtt,

@@ -103,11 +103,11 @@ impl Sender {
             self.on_new_ack();
         }
         self.sample_rtt(now, &originals, ack.echo.filter(|_| summary.acked > 0));
-        self.recover(&summary, ack);
+        let repeated = self.recover(&summary, ack);
         let told = Told {
             now,
             acked: summary.acked,
-            delivered: summary.delivered,
+            delivered: summary.delivered + repeated,
             prior_in_flight,
             peer_timestamp: ack.peer_timestamp,
             is_duplicate: summary.is_duplicate,
@@ -171,6 +171,7 @@ impl Sender {
         let core = &self.core;
         let (una, nxt, recover, mss) = (core.una(), core.nxt(), core.recover(), core.mss());
         let Core { board, sampler, .. } = &mut self.core;
+        sampler.begin_ack();
         let (delivered_before, prior_lost) = (sampler.delivered, sampler.lost);
         let mut news = News {
             now,
@@ -320,16 +321,15 @@ impl Sender {
         }
     }
 
+    /// Returns how many bytes, delivered twice, count as delivered.
     #[inline(always)]
-    fn recover(&mut self, summary: &AckSummary, ack: &AckIn<'_>) {
+    fn recover(&mut self, summary: &AckSummary, ack: &AckIn<'_>) -> u64 {
         let now = summary.now;
         if summary.is_duplicate {
             self.core.stats.duplicate_acks_received += 1;
             self.core.note_cause(now, ack.eln);
         }
-        if let Some(range) = ack.dsack {
-            self.note_duplicate(range, summary.prior_una);
-        }
+        let repeated = ack.dsack.map_or(0, |range| self.note_duplicate(now, range, summary.prior_una));
         let was_recovering = self.core.phase() == Phase::Recovery;
         let is_undone =
             (self.core.phase() != Phase::Open || summary.has_dsack) && self.judge_spurious(summary, ack);
@@ -343,14 +343,22 @@ impl Sender {
         }
         let is_safe = summary.acked > 0 && self.core.sampler.lost == summary.prior_lost;
         self.core.reduction.on_ack(summary.delivered, self.core.board.in_flight(), is_safe);
+        repeated
     }
 
-    /// A DSACK counts if its segment was acknowledged before, or is outstanding and has been resent.
-    fn note_duplicate(&mut self, (start, end): (u64, u64), prior_una: u64) {
+    /// A DSACK counts if its segment was acknowledged before, or is outstanding and has been resent. Returns how many bytes then
+    /// count as delivered.
+    #[cold]
+    fn note_duplicate(&mut self, now: Time, (start, end): (u64, u64), prior_una: u64) -> u64 {
         let board = &self.core.board;
         let is_resent = || board.get(board.index_at(start)).is_some_and(|sent| sent.is_resent);
-        if end <= prior_una || is_resent() {
-            self.core.spurious.on_duplicate(end);
+        if end > prior_una && !is_resent() {
+            return 0;
+        }
+        self.core.spurious.on_duplicate(end);
+        match self.core.spurious.is_linuxs() {
+            true => self.core.sampler.on_duplicate(now, end.saturating_sub(start)),
+            false => 0,
         }
     }
 

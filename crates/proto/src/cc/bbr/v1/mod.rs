@@ -1,5 +1,5 @@
 //! BBR version 1, as deployed in Linux (draft-cardwell-iccrg-bbr-congestion-control-00, and what Linux has added:
-//! compensation for ACK aggregation).
+//! compensation for ACK aggregation, and a long-term rate where it takes losses for a policer's).
 //!
 //! ```text
 //!     Startup ── three rounds without 25 % more ──► Drain ── in flight ≤ BDP ──► ProbeBw ◄─┐ eight phases,
@@ -23,13 +23,14 @@
 //!
 //! [`window`] has cwnd (§4.2.3), [`control`](super::control) the pacing rate, [`model`](super::model) the estimators.
 //!
-//! Losses do not enter the model. In the first round of a recovery the window follows what is delivered, after a timeout it starts
-//! over from one segment, and after the episode it is what it was before. ECN is ignored.
+//! Losses do not enter the model, unless more than a fifth of what is delivered is lost: then [`long_term`] replaces bw and the cycle.
+//! In the first round of a recovery the window follows what is delivered, after a timeout it starts over from one segment, and after
+//! the episode it is what it was before. ECN is ignored.
 //!
-//! Left out: the long-term rate that Linux uses when it suspects a traffic policer; the allowance for packets that the pacer has yet
-//! to release, of which there are none in flight here; and the flag of a delayed ACK, which keeps Linux from taking its RTT for a new
-//! minimum.
+//! Left out: the allowance for packets that the pacer has yet to release, of which there are none in flight here; and the flag of a
+//! delayed ACK, which keeps Linux from taking its RTT for a new minimum.
 
+mod long_term;
 mod probe_bw;
 mod probe_rtt;
 mod window;
@@ -42,6 +43,7 @@ use crate::cc::registry::ControllerSpec;
 use crate::cc::{Ack, Build, Cause, Congestion, CongestionControl};
 use crate::rng::{Chance, Chances};
 use airtcp_wire::{Rate, Time};
+use long_term::{Event, LongTerm, Totals};
 use probe_bw::Cycle;
 use window::{Target, TenRounds};
 
@@ -75,6 +77,7 @@ struct Bbr1 {
     chance: Chance,
     /// Delivery rates in bits per second, by rounds. Linux forgets those more than ten rounds old.
     max_bw: WindowedMax<11>,
+    long_term: LongTerm,
     min_rtt: MinRtt,
     rounds: Rounds,
     full_pipe: FullPipe,
@@ -87,7 +90,9 @@ struct Bbr1 {
     /// In the first round of a recovery: cwnd follows what is in flight.
     is_conserving: bool,
     is_idle_restart: bool,
-    total_delivered: u64,
+    totals: Totals,
+    /// Bytes marked lost with this ACK. What a timer marks counts in `totals` alone.
+    newly_lost: u64,
 }
 
 impl Bbr1 {
@@ -99,6 +104,7 @@ impl Bbr1 {
             phase: Phase::Startup,
             chance: Chances::new(build.seed).chance("bbr"),
             max_bw: WindowedMax::default(),
+            long_term: LongTerm::default(),
             min_rtt: MinRtt::new(MIN_RTT_WINDOW),
             rounds: Rounds::default(),
             full_pipe: FullPipe::default(),
@@ -110,11 +116,18 @@ impl Bbr1 {
             episode: Episode::default(),
             is_conserving: false,
             is_idle_restart: false,
-            total_delivered: 0,
+            totals: Totals::default(),
+            newly_lost: 0,
         }
     }
 
+    /// The rate at which to send.
     fn bw(&self) -> Rate {
+        self.long_term.rate().unwrap_or_else(|| self.max_bw())
+    }
+
+    /// The highest recent delivery rate.
+    fn max_bw(&self) -> Rate {
         Rate(self.max_bw.get())
     }
 
@@ -122,6 +135,7 @@ impl Bbr1 {
         match self.phase {
             Phase::Startup => STARTUP_GAIN,
             Phase::Drain => 1.0 / STARTUP_GAIN,
+            Phase::ProbeBw(_) if self.long_term.rate().is_some() => 1.0,
             Phase::ProbeBw(cycle) => cycle.pacing_gain(),
             Phase::ProbeRtt(_) => 1.0,
         }
@@ -133,15 +147,15 @@ impl Bbr1 {
             self.rounds.update(&ack.rate);
             self.is_conserving &= !self.rounds.is_start;
             let is_limited = self.is_limited(ack);
-            if !is_limited || rate >= self.bw() {
+            self.sample_long_term(ack.now, self.newly_lost > 0, self.rounds.is_start, is_limited);
+            if !is_limited || rate >= self.max_bw() {
                 self.max_bw.update(self.rounds.count, rate.0);
             }
-            let bw = self.bw();
-            let excess = self.aggregation.excess(ack.now, ack.delivered, bw, self.cwnd);
+            let excess = self.aggregation.excess(ack.now, ack.delivered, self.bw(), self.cwnd);
             self.extra_acked.update(self.rounds.is_start, excess);
             self.advance_cycle(ack);
             if self.rounds.is_start && !is_limited {
-                self.full_pipe.observe(bw);
+                self.full_pipe.observe(self.max_bw());
             }
         }
         self.check_drain(ack);
@@ -150,6 +164,14 @@ impl Bbr1 {
 
     fn is_limited(&self, ack: &Ack) -> bool {
         ack.rate.is_app_limited || self.low_rate.covers(&ack.rate)
+    }
+
+    fn sample_long_term(&mut self, now: Time, has_loss: bool, is_round_start: bool, is_app_limited: bool) {
+        let is_probe_bw = matches!(self.phase, Phase::ProbeBw(_));
+        let event = Event { has_loss, is_round_start, is_app_limited, is_probe_bw };
+        if self.long_term.observe(event, &self.totals) {
+            self.enter_probe_bw(now);
+        }
     }
 
     fn check_drain(&mut self, ack: &Ack) {
@@ -180,7 +202,8 @@ impl CongestionControl for Bbr1 {
     }
 
     fn on_ack(&mut self, ack: &Ack) {
-        self.total_delivered = ack.rate.total_delivered;
+        self.totals.observe(ack);
+        self.newly_lost = ack.rate.newly_lost - ack.rate.lost_by_timer;
         self.pacing.observe_rtt(ack.srtt);
         self.update_model(ack);
         self.pacing.set(self.bw(), self.pacing_gain(), self.full_pipe.is_full);
@@ -200,17 +223,20 @@ impl CongestionControl for Bbr1 {
                 return;
             }
             self.is_conserving = true;
-            self.rounds.restart(self.total_delivered);
+            self.rounds.restart(self.totals.delivered);
             // Room for the present retransmission. ACKs open the window from there.
             self.cwnd = event.in_flight + self.mss;
         } else {
             self.is_conserving = false;
             self.look_again_for_full_pipe();
+            self.totals.lost = event.total_lost;
+            self.sample_long_term(event.now, true, true, false);
             self.cwnd = self.mss + event.survivors;
         }
     }
 
     fn on_spurious(&mut self, _now: Time, _cwnd: u64, _ssthresh: u64) {
+        self.long_term.restart();
         self.look_again_for_full_pipe();
         self.episode.finish();
         self.restore_window();
@@ -221,7 +247,7 @@ impl CongestionControl for Bbr1 {
     }
 
     fn on_sent_alone(&mut self, now: Time) {
-        if self.total_delivered > 0 && !self.episode.is_active() {
+        if self.totals.delivered > 0 && !self.episode.is_active() {
             self.restart_from_idle(now);
         }
     }

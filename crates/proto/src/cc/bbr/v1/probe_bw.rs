@@ -44,11 +44,10 @@ impl Bbr1 {
     fn is_phase_over(&self, cycle: &Cycle, ack: &Ack) -> bool {
         let is_long_enough = ack.now.since(cycle.since) > self.min_rtt.value();
         let in_flight = ack.prior_in_flight;
-        match cycle.pacing_gain() {
+        match self.pacing_gain() {
             // The fast phase lasts until the gain has had its effect on what is in flight, or the queue overflows.
             gain if gain > 1.0 => {
-                is_long_enough
-                    && (ack.rate.newly_lost > 0 || in_flight + self.quantum() >= self.inflight(gain))
+                is_long_enough && (self.newly_lost > 0 || in_flight + self.quantum() >= self.inflight(gain))
             }
             gain if gain < 1.0 => is_long_enough || in_flight <= self.inflight(1.0),
             _ => is_long_enough,

@@ -160,6 +160,7 @@ fn recovery_begins_with_packet_conservation_and_ends_with_the_window_before_it()
         cause: Cause::Loss,
         is_repeated_timeout: false,
         survivors: 0,
+        total_lost: 0,
         flight_size: in_flight,
         in_flight: in_flight - MSS,
         srtt: RTT,
@@ -199,6 +200,65 @@ fn random_loss_of_up_to_a_tenth_costs_little_more_than_itself() {
             assert!(share >= floor * (1.0 - loss), "loss {loss}, {rtt_ms} ms: {share}");
         }
     }
+}
+
+/// Share of the time in which the long-term rate is used, and its greatest distance from `expected`.
+fn long_term(mut pipe: Pipe<Bbr1>, expected: Rate) -> (f64, f64) {
+    pipe.run(Dur::from_secs(5));
+    let (mut used, mut acks, mut farthest) = (0, 0, 0.0_f64);
+    let end = pipe.now + Dur::from_secs(60);
+    pipe.run_watching(end, |pipe| {
+        acks += 1;
+        if let Some(rate) = pipe.cc.long_term.rate() {
+            used += 1;
+            farthest = farthest.max((rate.0 as f64 / expected.0 as f64 - 1.0).abs());
+            assert!(!is_probe_bw(&pipe.cc) || pipe.cc.pacing_gain() == 1.0);
+        }
+    });
+    (f64::from(used) / f64::from(acks), farthest)
+}
+
+#[test]
+fn where_a_fourth_is_lost_the_average_rate_replaces_the_highest() {
+    let (share, _) = long_term(pipe(0.25), RATE);
+    assert!(share > 0.5, "{share}");
+    let (share, _) = long_term(pipe(0.10), RATE);
+    assert_eq!(share, 0.0, "a tenth is far from the threshold");
+}
+
+#[test]
+fn behind_a_policer_the_rate_becomes_the_policers() {
+    let mut pipe = pipe(0.0);
+    pipe.is_policer = true;
+    let (share, farthest) = long_term(pipe, RATE);
+    println!("used {share:.2} of the time, off by up to {farthest:.3}");
+    assert!(share > 0.3 && farthest < 0.1, "{share} {farthest}");
+}
+
+#[test]
+fn a_spurious_episode_and_a_timeout_reach_the_sampling() {
+    let mut pipe = pipe(0.25);
+    while pipe.cc.long_term.rate().is_none() {
+        pipe.run(RTT);
+    }
+    pipe.cc.on_spurious(pipe.now, MSS, MSS);
+    assert_eq!(pipe.cc.long_term.rate(), None);
+    let event = Congestion {
+        now: pipe.now,
+        cause: Cause::Timeout,
+        is_repeated_timeout: false,
+        survivors: 0,
+        total_lost: pipe.cc.totals.lost + 7 * MSS,
+        flight_size: 7 * MSS,
+        in_flight: 0,
+        srtt: RTT,
+        min_rtt: RTT,
+        una: 0,
+        nxt: 7 * MSS,
+    };
+    let lost = pipe.cc.totals.lost;
+    pipe.cc.on_congestion(&event);
+    assert_eq!(pipe.cc.totals.lost, lost + 7 * MSS, "what it declares lost counts at once");
 }
 
 #[test]

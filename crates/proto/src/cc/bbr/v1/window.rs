@@ -55,7 +55,7 @@ struct TargetOf {
 impl Bbr1 {
     pub(super) fn update_window(&mut self, ack: &Ack) {
         if ack.delivered > 0 {
-            self.cwnd = self.cwnd.saturating_sub(ack.rate.newly_lost).max(self.mss);
+            self.cwnd = self.cwnd.saturating_sub(self.newly_lost).max(self.mss);
             if self.episode.ends_with(ack) {
                 self.restore_window();
             }
@@ -92,7 +92,7 @@ impl Bbr1 {
             is_pipe_full: self.full_pipe.is_full,
         };
         if self.target.of != Some(of) {
-            let bytes = self.quantized(self.bdp(of.gain) + self.aggregation_allowance());
+            let bytes = self.quantized(self.bdp(of.bw, of.gain) + self.aggregation_allowance());
             self.target = Target { of: Some(of), bytes };
         }
         self.target.bytes
@@ -107,16 +107,16 @@ impl Bbr1 {
         }
     }
 
-    /// Bytes in flight at `gain` times the bandwidth-delay product.
+    /// Bytes in flight at `gain` times the bandwidth-delay product at the highest recent delivery rate.
     pub(super) fn inflight(&self, gain: f64) -> u64 {
-        self.quantized(self.bdp(gain))
+        self.quantized(self.bdp(self.max_bw(), gain))
     }
 
-    fn bdp(&self, gain: f64) -> u64 {
+    fn bdp(&self, bw: Rate, gain: f64) -> u64 {
         match self.min_rtt.value() {
             Dur::MAX => self.initial_window,
             // Signed numbers are converted in one instruction.
-            min_rtt => (self.bw().bytes_in(min_rtt) as i64 as f64 * gain) as i64 as u64,
+            min_rtt => (bw.bytes_in(min_rtt) as i64 as f64 * gain) as i64 as u64,
         }
     }
 

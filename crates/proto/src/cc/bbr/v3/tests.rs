@@ -192,6 +192,7 @@ fn spurious_losses_are_taken_back() {
         cause: Cause::Timeout,
         is_repeated_timeout: false,
         survivors: 0,
+        total_lost: 0,
         flight_size: cwnd,
         in_flight: 0,
         srtt: RTT,
