@@ -64,7 +64,9 @@ wheel: play .venv/engine.stamp ## a wheel in dist/, for any Python from 3.11 on;
 package: field wheel .venv/engine.stamp ## Debian packages and an OCI image of airtcp and airtcpd in dist/, tried in a clean root; as root
 	@scripts/install-tools.sh dpkg-deb=dpkg strip=binutils debootstrap=debootstrap
 	packaging/debian.sh $(BIN)/airtcpd "$$(ls -t dist/airtcp-*.whl | head -1)" dist
+	rm -rf dist/root
 	packaging/root.sh dist/root dist/airtcpd_*.deb dist/airtcp_*.deb
+	rm dist/root/.made dist/root/usr/sbin/policy-rc.d
 	SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct 2>/dev/null || date +%s) $(BIN)/python packaging/oci.py dist/root airtcp:latest dist/airtcp.oci.tar
 	rm -rf dist/root dist/root.log
 	packaging/try.sh dist/airtcp.oci.tar
