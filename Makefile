@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .PHONY: help demo play play-if-possible field papers docs test tests-built lint lint-rust lint-python test-rust test-python \
-	test-live bench bench-smoke fmt tools field-tools field-if-possible examples wheel package ns2-grid
+	test-live programs bench bench-smoke fmt tools field-tools field-if-possible examples wheel package ns2-grid
 
 export CARGO_TERM_COLOR ?= auto
 # Property tests try the same cases each time; other ones with PROPTEST_RNG_SEED=$RANDOM.
@@ -79,9 +79,15 @@ test: tools field-tools ## every test and lint
 tests-built: lint-rust
 	cargo test --workspace $(NO_FIELD) --tests --no-run
 
-test-live: field .venv/engine.stamp tools ## the tests on this kernel: namespaces, eBPF, real sockets; as root
+test-live: field .venv/engine.stamp tools programs ## the tests on this kernel: namespaces, eBPF, sockets, Debian's programs; as root
 	cargo test -p airtcp-kernel -p airtcp-live --no-fail-fast
-	$(BIN)/pytest -m live
+	$(BIN)/pytest -m "live or programs"
+
+# In a root of their own: nothing is installed on this host, and none of their daemons starts.
+programs: .venv/deps.stamp tools ## the programs that `make test-live` tries, from Debian, in target/programs; as root
+	@scripts/install-tools.sh debootstrap=debootstrap
+	@packaging/root.sh target/programs $$($(BIN)/python tests/python/programs/catalogue.py) \
+	    || echo "could not be installed, what needs them is skipped"
 
 # A test beside the program turns on the features that `cargo test` has built the libraries with: nothing is built twice.
 field-if-possible: field-tools
@@ -111,7 +117,7 @@ test-rust: tools field-tools ## cargo test
 	cargo test --workspace $(NO_FIELD) --tests
 
 test-python: .venv/engine.stamp tools field-if-possible play-if-possible ## pytest
-	$(BIN)/pytest -m "not live" -n logical --dist loadfile
+	$(BIN)/pytest -m "not live and not programs" -n logical --dist loadfile
 	AIRTCPD=$$(realpath -eq target/debug/airtcpd) $(BIN)/pytest -m live
 
 bench: .venv/engine.stamp ## CPU time and instructions per delivered packet, beside ns-2; what a user waits for

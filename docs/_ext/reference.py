@@ -9,6 +9,7 @@ from pathlib import Path
 from clause_list import clauses_page
 from command_line import command_line_page
 from notebooks import notebook_page
+from program_list import programs_page
 from scenario_file import scenario_file_page
 from scheme_list import profiles_page, schemes_page
 from sphinx.application import Sphinx
@@ -19,6 +20,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "schemes": schemes_page,
     "profiles": profiles_page,
     "clauses": clauses_page,
+    "programs": programs_page,
     **{f"notebook-{number}": partial(notebook_page, number) for number in (1, 2, 3)},
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import subprocess
 import sys
 from html.parser import HTMLParser
@@ -9,6 +10,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
+from programs.catalogue import catalogue
 
 ROOT = Path(__file__).parents[2]
 
@@ -76,6 +78,12 @@ def test_every_command_and_scheme_has_its_place(site: Path) -> None:
     assert {"airtcp-compare", "airtcp-paper", "airtcp-model"} <= commands
     schemes = Page(site / "reference/generated/schemes.html").anchors
     assert {"westwood-vt", "packet-control", "decoupling"} <= schemes
+
+
+def test_every_program_is_listed(site: Path) -> None:
+    listed = (site / "reference/generated/programs.html").read_text(encoding="utf-8")
+    _, programs = catalogue()
+    assert [program.name for program in programs if html.escape(program.name) not in listed] == []
 
 
 def _leads_somewhere(page: Path, link: str, pages: dict[Path, Page]) -> bool:
