@@ -169,7 +169,7 @@ pub fn is_closed(socket: impl AsFd) -> bool {
 pub fn received(socket: impl AsFd) -> Option<u64> {
     let info = getsockopt(&socket.as_fd(), Info).ok()?;
     // The kernel counts the FIN, too.
-    info.last_chunk().map(|bytes| u64::from_ne_bytes(*bytes) - 1)
+    u64::from_ne_bytes(*info.last_chunk()?).checked_sub(1)
 }
 
 /// Makes a close before the connection's end a RST, whatever closes it, even the death of this process. A FIN would
