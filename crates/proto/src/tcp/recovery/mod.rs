@@ -68,6 +68,11 @@ pub trait LossRecovery: Send {
     /// The episode was spurious, and losses have been unmarked.
     fn on_undo(&mut self, _core: &Core) {}
 
+    /// Returns whether a retransmission is on its way.
+    fn has_resent_in_flight(&self, _core: &Core) -> bool {
+        false
+    }
+
     /// Without congestion control: the first unacknowledged segment, once resent, is resent again after every `duplicates`
     /// further duplicate ACKs.
     fn repeat_first_every(&mut self, _duplicates: u32) {}
@@ -201,6 +206,10 @@ impl LossRecovery for Policy {
 
     fn on_undo(&mut self, core: &Core) {
         whichever!(self, policy => policy.on_undo(core))
+    }
+
+    fn has_resent_in_flight(&self, core: &Core) -> bool {
+        whichever!(self, policy => policy.has_resent_in_flight(core))
     }
 
     fn repeat_first_every(&mut self, duplicates: u32) {

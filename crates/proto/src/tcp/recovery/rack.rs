@@ -225,8 +225,7 @@ impl Rack {
     /// Returns whether a segment that was found lost is still outstanding. If so when an episode ends, it belongs to the
     /// next window, whose losses are another sign of congestion (RFC 5681 §4.3).
     fn is_repairing(&self, core: &Core) -> bool {
-        core.board.lost() > 0
-            || self.resent.iter().any(|&(sent_at, number)| under_way(core, sent_at, number).is_some())
+        core.board.lost() > 0 || self.has_resent_in_flight(core)
     }
 
     /// A retransmission or a probe has been sent.
@@ -334,6 +333,10 @@ impl LossRecovery for Rack {
         let first = core.board.first().map(|first| (first.sent_at, first.end));
         let waits = self.probe.out.is_some() || self.probe.is_being_sent || !self.resent.is_empty();
         !waits && first.is_none_or(|first| first >= self.newest)
+    }
+
+    fn has_resent_in_flight(&self, core: &Core) -> bool {
+        self.resent.iter().any(|&(sent_at, number)| under_way(core, sent_at, number).is_some())
     }
 
     #[inline]

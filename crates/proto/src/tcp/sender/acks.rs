@@ -362,15 +362,18 @@ impl Sender {
         }
     }
 
-    /// Checks whether the ACK proves the episode spurious. Returns whether the episode has been undone.
+    /// Checks whether the ACK proves the episode spurious. Returns whether it has, and nothing more is to be marked lost for now.
     #[inline(always)]
     fn judge_spurious(&mut self, summary: &AckSummary, ack: &AckIn<'_>) -> bool {
         if ack.ece {
             self.core.spurious.forget();
         }
-        let is_spurious = self.core.spurious.all_were_duplicates()
-            || (self.core.phase() != Phase::Open && self.core.spurious.eifel_says_spurious(summary));
-        if is_spurious {
+        let by_timestamp =
+            self.core.phase() != Phase::Open && self.core.spurious.eifel_says_spurious(summary);
+        if by_timestamp && self.waits_for_resent() {
+            return true;
+        }
+        if by_timestamp || self.core.spurious.all_were_duplicates() {
             self.undo(summary, ack.ece);
             return true;
         }
@@ -384,6 +387,15 @@ impl Sender {
         }
         self.core.spurious.close_eifel(summary);
         verdict == FrtoStep::Spurious
+    }
+
+    /// Linux: while retransmissions are on their way, an original that arrives late during recovery does not undo it.
+    fn waits_for_resent(&self) -> bool {
+        let core = &self.core;
+        core.spurious.is_linuxs()
+            && core.phase() == Phase::Recovery
+            && core.una() < core.recover()
+            && self.policy.has_resent_in_flight(core)
     }
 
     #[cold]
