@@ -306,6 +306,44 @@ fn established(world: &mut World, port: u16) -> [FlowKey; 2] {
     panic!("it has not been accepted")
 }
 
+/// A fast path makes both buffers grow; a reader that takes nothing, or shortage, keeps them as they are. What was in them is
+/// freed.
+#[test]
+fn buffers_grow_with_what_is_under_way_and_taken() {
+    for (reads, kept) in [(true, false), (false, false), (true, true)] {
+        let mut world = World::new(1, 0.0, false, 4);
+        world.stacks.iter_mut().for_each(|stack| stack.settings.buffer = 1 << 20);
+        let keys = established(&mut world, 1000);
+        for (stack, key) in world.stacks.iter_mut().zip(keys) {
+            stack.get_mut(key).unwrap().stream.keep(kept);
+        }
+        let turn = |world: &mut World, writes: bool| {
+            let [sender, receiver] = &mut world.stacks;
+            if writes {
+                sender.get_mut(keys[0]).unwrap().stream.write(&[7; 1 << 20]);
+                sender.flush(world.now, keys[0]);
+            }
+            if reads {
+                receiver.get_mut(keys[1]).unwrap().stream.read(&mut vec![0; 1 << 20]);
+                receiver.flush(world.now, keys[1]);
+            }
+            world.step()
+        };
+        assert!((0..3_000).all(|_| turn(&mut world, true)));
+        let rooms = [0, 1].map(|end| world.stacks[end].get(keys[end]).unwrap().stream.room());
+        let first = 2 * (64 << 10);
+        match reads && !kept {
+            true => assert!(rooms.iter().all(|&room| room > 2 * first), "{rooms:?}"),
+            false => assert!(rooms[1] == first && rooms[0] <= 3 * first, "{rooms:?}"),
+        }
+        if reads {
+            while turn(&mut world, false) {}
+            let held = world.stacks.each_ref().map(Stack::held);
+            assert!(held.iter().all(|&held| held < 16 << 10), "{held:?}");
+        }
+    }
+}
+
 #[test]
 fn a_syn_takes_the_place_of_a_connection_in_time_wait() {
     let mut world = World::new(1, 0.0, true, 4);

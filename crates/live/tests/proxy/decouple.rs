@@ -5,6 +5,7 @@ use crate::daemon::{at_base_of, tell};
 use crate::ends::fate_of_connecting;
 use crate::rig::{MOBILE, Rig, SERVER, accept, connect, eventually, ip, listen, records};
 use airtcp_live::namespace::Namespace;
+use airtcp_live::proxy::allow_files;
 use nix::sys::signal::{Signal, kill};
 use nix::sys::socket::{setsockopt, sockopt};
 use nix::unistd::Pid;
@@ -93,6 +94,22 @@ fn every_byte_arrives_over_a_path_that_corrupts_and_loses() {
             assert_eq!(traces(id), "");
         });
     }
+}
+
+/// The default bounds let so many be open at once, and answer all.
+#[test]
+fn five_hundred_at_once() {
+    assert_eq!(allow_files(2_000).unwrap(), 2_000);
+    with_receiver(Some(&link("")), |rig, _| {
+        let daemon = started(rig, TO_MOBILE);
+        let listener = listen(&rig.mobile, SocketAddr::new(MOBILE, 0));
+        let mut pairs: Vec<_> = (0..500).map(|_| pair(&rig.base, &listener)).collect();
+        for (near, far) in &mut pairs {
+            near.write_all(b"word").unwrap();
+            far.read_exact(&mut [0; 4]).unwrap();
+        }
+        assert_eq!((daemon.count("connections"), daemon.count("waits_total")), (500, 0));
+    });
 }
 
 #[test]
