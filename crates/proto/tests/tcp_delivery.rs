@@ -31,6 +31,25 @@ fn a_transfer_on_a_clear_path_takes_no_retransmission() {
     }
 }
 
+/// A driver's watchdog: whatever has stopped a connection, the retransmission timer makes a new start.
+#[test]
+fn a_connection_that_is_stuck_is_revived() {
+    let config = profile::linux();
+    let mut pair = Pair::new(&config, &config, [1, 2], Weather::clear(ms(10)), 1);
+    pair.ends[0].write(10_000);
+    pair.run(Time::ZERO + Dur::from_secs(10));
+    assert!(!pair.ends[0].revive(pair.now), "it has nothing to do");
+    // As it is while nobody polls it.
+    pair.waits = Some(0);
+    pair.ends[0].write(10_000);
+    assert!(pair.ends[0].is_stuck() && pair.ends[0].revive(pair.now) && !pair.ends[0].is_stuck());
+    pair.run(pair.now + Dur::from_secs(2));
+    assert_eq!(pair.ends[0].stats().timeouts, 1);
+    pair.waits = None;
+    pair.run(pair.now + Dur::from_secs(10));
+    assert_eq!(pair.ends[1].received(), 20_000);
+}
+
 /// A reduction that is spread over a round trip waits for ACKs. With nothing in flight there are none.
 #[test]
 fn congestion_with_nothing_in_flight_stops_nobody() {

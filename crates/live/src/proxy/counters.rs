@@ -16,6 +16,7 @@ pub enum Counter {
     ResetByWired,
     LostWireless,
     LostWired,
+    Standstills,
     Truncated,
     Unreachable,
     GaveWay,
@@ -67,6 +68,12 @@ const TABLE: &[(Counter, &str, Kind, &str)] = &[
         "connections whose wireless end stopped answering",
     ),
     (Counter::LostWired, "lost_wired_total", Kind::Counter, "connections whose wired end stopped answering"),
+    (
+        Counter::Standstills,
+        "standstills_total",
+        Kind::Counter,
+        "times that a connection of the own stack stood still and was resumed: always 0, or it is a bug",
+    ),
     (
         Counter::Truncated,
         "truncated_total",

@@ -329,6 +329,8 @@ impl<'a> Server<'a> {
         self.counters.set(Counter::HeldBytes, self.held());
         self.counters.set(Counter::Connecting, self.connecting.len() as u64);
         self.counters.set(Counter::Connections, self.relays.len() as u64);
+        let standstills = self.tools.stack.as_ref().map_or(0, |stack| stack.standstills);
+        self.counters.set(Counter::Standstills, standstills);
     }
 }
 

@@ -72,6 +72,8 @@ pub struct Stack<D> {
     waiting: VecDeque<FlowKey>,
     /// Flows that have had events.
     woken: Vec<FlowKey>,
+    /// Times that a connection had something to send and no timer.
+    pub standstills: u64,
     pub newcomers: Newcomers,
     received: Box<[u8]>,
 }
@@ -93,6 +95,7 @@ impl<D: PacketDevice> Stack<D> {
             in_time_wait: BTreeMap::new(),
             waiting: VecDeque::new(),
             woken: Vec::new(),
+            standstills: 0,
             newcomers: Newcomers::Taken,
             received: vec![0; MAX_PACKET].into_boxed_slice(),
         }
@@ -249,6 +252,14 @@ impl<D: PacketDevice> Stack<D> {
             self.outbox.put(&mut self.device, &flow.endpoints, &question, |_| {});
         }
         self.outbox.send(&mut self.device);
+        // The watchdog. A flow that waits for room is sent again when there is some.
+        if !flow.is_waiting && flow.stream.connection().revive(now) {
+            self.standstills += 1;
+            tracing::warn!(
+                "the connection to {} stood still: it is resumed",
+                flow.endpoints.reversed().source()
+            );
+        }
         flow.stream.adjust();
         self.flows.set_timer(key);
     }

@@ -206,6 +206,9 @@ impl StackFlow {
     fn poll_trial(&mut self, now: Time, size: u32) -> Option<Transmit> {
         let before = self.payload_within(self.path.longest());
         let payload = self.payload_within(size);
+        if self.stream.connection().allowance(now) < payload.into() {
+            return self.stream.connection().poll_transmit(now);
+        }
         self.stream.connection().limit_mss(payload);
         let transmit = self.stream.connection().poll_transmit(now);
         self.fit();

@@ -55,6 +55,18 @@ impl Connection {
         true
     }
 
+    /// A driver's watchdog: if the connection is stuck, sets the retransmission timer, whose expiry makes a new start. Returns whether
+    /// it was, which no sound connection ever is.
+    pub fn revive(&mut self, now: Time) -> bool {
+        let is_stuck = self.is_stuck();
+        if is_stuck {
+            self.forget_prediction();
+            self.clock = now;
+            self.sender.revive(now);
+        }
+        is_stuck
+    }
+
     /// Makes the header of a segment that starts at `position`, complete but for its length and SACK blocks.
     #[inline(always)]
     pub(super) fn header(&mut self, now: Time, position: u64, flags: Flags) -> Header {

@@ -131,6 +131,11 @@ impl Sender {
         }
     }
 
+    /// Sets the retransmission timer, although nothing may be outstanding.
+    pub fn revive(&mut self, now: Time) {
+        self.rto_deadline = self.core.rtt.deadline(now);
+    }
+
     /// RFC 6298 §5.4 to §5.6.
     fn handle_rto(&mut self, now: Time) {
         debug_assert!(self.restarted_at.is_never(), "what plain ACKs leave open is settled before");
