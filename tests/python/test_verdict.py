@@ -84,6 +84,13 @@ def test_samples_of_one_run_do_not_make_it_another() -> None:
     assert "All runs of each scheme are identical" in judged.text
 
 
+def test_on_a_recording_runs_that_differ_hold_for_its_stretch_too() -> None:
+    judged = verdict(runs_of(cubic=[2.0, 2.1], vegas=[1.0, 1.2]), replays=True)
+    assert judged is not None
+    assert "identical" not in judged.text
+    assert judged.text.endswith("starts each seed at a different place.")
+
+
 def test_equal_goodput_of_runs_that_differ_is_chance() -> None:
     runs = runs_of(cubic=[2.0, 2.0], reno=[1.0, 1.1])
     runs[0]["flows"][0]["rtt_p50_ms"] = 51.0

@@ -171,7 +171,7 @@ impl FlowRecord {
         under_way: u64,
         period: (Time, Time),
     ) -> FlowRecord {
-        let since = spec.start_of(flow.instance).max(period.0);
+        let since = spec.start_of(flow.instance, &flow.shared.chances).max(period.0);
         let past = flow.past.as_deref();
         let completed = past.and_then(|past| past.completed);
         let seconds = completed.unwrap_or(period.1).since(since).as_secs_f64();

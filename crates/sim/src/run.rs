@@ -221,7 +221,7 @@ fn flows(
 
 fn one_flow(spec: &model::Flow, shared: &Arc<Shared>, instance: u32) -> Flow {
     let name = format!("flow.{}.{instance}", spec.name);
-    let start = spec.start_of(instance);
+    let start = spec.start_of(instance, &shared.chances);
     let (direction, nodes) = ends(spec.direction, spec.enter, spec.leave);
     let payload = shared.scheme.config.segment_payload();
     let source = Source::new(spec, start, payload, shared.chances, &format!("{name}.traffic"));

@@ -10,6 +10,12 @@ from airtcp.facts.records import Run
 from airtcp.facts.stats import NEGLIGIBLE, Estimate, separates
 from airtcp.facts.summary import Objective, difference, group, objective, summarise_all
 
+STRETCH = (
+    "The comparison holds only for this stretch of the recording;"
+    ' enter_recordings = "by-seed" starts each seed at a different place.'
+)
+"""Said where all seeds meet the same of it, however they differ otherwise."""
+
 
 @dataclass(frozen=True)
 class Verdict:
@@ -92,7 +98,7 @@ def _repeated(by_scheme: dict[str, list[Run]], replays: bool) -> str:
     """Explains identical runs, whose interval says nothing about chance."""
     alike = [scheme for scheme, runs in by_scheme.items() if _all_alike(runs)]
     if not alike:
-        return ""
+        return f" {STRETCH}" if replays and max(map(len, by_scheme.values())) > 1 else ""
     names = "each scheme" if len(alike) == len(by_scheme) else listed(alike)
     return f" All runs of {names} are identical: {repeated_runs(replays)}"
 
@@ -103,12 +109,7 @@ def repeated_runs(replays: bool) -> str:
         "almost nothing on this path is random, so the seeds repeat the same run; ± 0 does not mean"
         " certainty."
     )
-    if not replays:
-        return text
-    return (
-        f"{text} The comparison holds only for this stretch of the recording;"
-        ' enter_recordings = "by-seed" starts each seed at a different place.'
-    )
+    return f"{text} {STRETCH}" if replays else text
 
 
 def _all_alike(runs: Sequence[Run]) -> bool:

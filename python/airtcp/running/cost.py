@@ -26,7 +26,7 @@ class CostError(ValueError):
 def bound_bps(scenario: Scenario) -> float:
     """Returns the highest rate of a flow, from a very short run."""
     found = 0.0
-    begun = {"start": "0s", "stagger": "0s", "stop": None}
+    begun = {"start": "0s", "stagger": "0s", "start_within": "0s", "stop": None}
     flows = [
         {key: value for key, value in {**flow, **begun}.items() if value is not None}
         for flow in document(scenario)["flow"]

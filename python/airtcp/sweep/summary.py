@@ -11,7 +11,7 @@ from typing import Literal
 import polars as pl
 
 from airtcp.facts.stats import Estimate, estimate, paired_difference, separates, values_to_decide
-from airtcp.facts.verdict import repeated_runs
+from airtcp.facts.verdict import STRETCH, repeated_runs
 from airtcp.sweep.plan import Plan
 from airtcp.sweep.rows import MEASURES
 
@@ -222,6 +222,8 @@ def _best(plan: Plan, summary: Summary, replays: bool) -> str:
     if summary.repeated:
         where = f"At {len(summary.repeated)} of {total} points"
         text += f" {where} all runs of some scheme are identical: {repeated_runs(replays)}"
+    elif replays and len(plan.seeds) > 1:
+        text += f" {STRETCH}"
     return text
 
 

@@ -271,4 +271,4 @@ def _flows(cell: Cell, start_s: float) -> Iterator[dict[str, object]]:
         main |= {"count": TRANSFERS[cell.size_kb], "stagger": f"{0.75 * _duration_s(cell):g}s"}
     yield main
     if cell.beside:
-        yield {"name": "beside", "scheme": cell.beside}
+        yield {"name": "beside", "scheme": cell.beside, "start": "0s"}

@@ -10,6 +10,7 @@ from typing import TypeVar
 from airtcp._engine import Scenario
 from airtcp.asking.compare import Request, compare_all
 from airtcp.facts.records import Flow, Link, Run
+from airtcp.facts.scenario import document
 from airtcp.facts.series import Series
 from airtcp.facts.summary import measured
 from airtcp.results.comparison import Comparison
@@ -153,7 +154,13 @@ class Context:
         schemes = list(dict.fromkeys(case.schemes))
         seeds = self.forced_seeds or (QUICK_SEEDS if self.quick else case.seeds or self.seeds)
         scenario = _parse(case.scenario, {**case.sets, "schemes": schemes, "seeds": seeds})
-        return Request(scenario, case.series_interval_s, case.series_of_every_seed)
+        return Request(on_time(scenario), case.series_interval_s, case.series_of_every_seed)
+
+
+def on_time(scenario: Scenario) -> Scenario:
+    """Lets each flow begin exactly at its `start`, as in the papers' experiments."""
+    flows = [{**flow, "start_within": "0s"} for flow in document(scenario)["flow"]]
+    return scenario.vary(flow=flows)
 
 
 def altered(scenario: str, sets: Mapping[str, object]) -> str:

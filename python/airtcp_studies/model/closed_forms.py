@@ -14,6 +14,7 @@ from airtcp.facts.records import Run
 from airtcp.facts.series import series_of
 from airtcp.facts.stats import Estimate, estimate
 from airtcp.facts.summary import measured
+from airtcp_studies.frame.context import on_time
 from airtcp_studies.model.formulas import (
     decoupling_gain,
     decoupling_gain_at,
@@ -134,7 +135,7 @@ class Lossy:
             reverse = {{ loss = {{}} }}
         """
         scheme = f"sack:timestamps=false:ack_every=1:byte_counting_limit=1:packet_size={self.packet_bytes}"
-        record = Scenario.parse(text).run(scheme, seed, series_interval_s=0.0 if series else None)
+        record = on_time(Scenario.parse(text)).run(scheme, seed, series_interval_s=0.0 if series else None)
         run: Run = json.loads(record.to_json())
         peak = math.nan
         if series:
@@ -360,7 +361,7 @@ def _largest_average(given: RedInputs, seed: int) -> float:
         count = {given.flows}
     """
     scheme = f"reno:ecn=true:receive_window={given.window * 960}B:initial_ssthresh={given.window}"
-    run: Run = json.loads(Scenario.parse(text.replace(",\n", ",")).run(scheme, seed).to_json())
+    run: Run = json.loads(on_time(Scenario.parse(text.replace(",\n", ","))).run(scheme, seed).to_json())
     return max(link["queue_average_max"] or 0.0 for link in run["links"])
 
 

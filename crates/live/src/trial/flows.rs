@@ -53,7 +53,7 @@ pub fn flows(
         let form = Arc::new(form);
         let trunk = trunks.iter().position(|trunk| trunk.flows.contains(&index));
         flows.extend((0..spec.count).map(|instance| {
-            let start = Time::ZERO + spec.start + spec.stagger * u64::from(instance) / u64::from(spec.count);
+            let start = spec.start_of(instance, &streams);
             let stream = format!("flow.{}.{instance}.traffic", spec.name);
             Flow {
                 spec: index,

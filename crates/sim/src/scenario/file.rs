@@ -251,10 +251,13 @@ pub struct Flow {
     pub scheme: Option<String>,
     /// What the application sends.
     pub traffic: Traffic,
-    /// When it begins.
-    pub start: Dur,
-    /// Starts are spread evenly over this time when `count` is more than 1.
-    pub stagger: Dur,
+    /// When it begins. Absent: at 0, and later by what `start_within` says.
+    pub start: Option<Dur>,
+    /// Starts are spread evenly over this time when `count` is more than 1. Absent: they are not.
+    pub stagger: Option<Dur>,
+    /// Each of `count` begins later by a random part of this time, which is the same under all schemes. Absent: a round
+    /// trip of its path, as hosts are not in step; none if `start` or `stagger` is given.
+    pub start_within: Option<Dur>,
     /// The application stops writing. Absent: never.
     pub stop: Option<Dur>,
     /// Direction of the data: along the path or back.
@@ -274,8 +277,9 @@ impl Default for Flow {
             count: 1,
             scheme: None,
             traffic: Traffic::default(),
-            start: Dur::ZERO,
-            stagger: Dur::ZERO,
+            start: None,
+            stagger: None,
+            start_within: None,
             stop: None,
             direction: FlowDirection::Forward,
             enter: None,

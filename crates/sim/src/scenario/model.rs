@@ -4,6 +4,7 @@
 pub use super::file::{EnterRecordings, Fec, FlowDirection as Direction, Protected};
 pub use super::measurement::Measurement;
 use super::wireless::wireless_of;
+use airtcp_proto::Chances;
 pub use airtcp_proto::path::Loss;
 pub use airtcp_proto::path::jitter::Distribution;
 use airtcp_proto::path::{BlockCode, ChannelConfig, RateLog, Trace};
@@ -184,6 +185,8 @@ pub struct Flow {
     pub start: Dur,
     /// Starts are spread evenly over this time when `count` is more than 1.
     pub stagger: Dur,
+    /// Each start is later by a random part of this time.
+    pub start_within: Dur,
     /// The application stops writing.
     pub stop: Option<Dur>,
     pub direction: Direction,
@@ -281,9 +284,16 @@ impl Link {
 }
 
 impl Flow {
-    /// When one of the `count` instances starts.
-    pub fn start_of(&self, instance: u32) -> Time {
-        Time::ZERO + self.start + self.stagger * u64::from(instance) / u64::from(self.count)
+    /// When one of the `count` instances starts in the run with these chances, whatever the scheme.
+    pub fn start_of(&self, instance: u32, chances: &Chances) -> Time {
+        let on_time = Time::ZERO + self.start + self.stagger * u64::from(instance) / u64::from(self.count);
+        match self.start_within.as_secs_f64() {
+            0.0 => on_time,
+            within => {
+                let mut chance = chances.chance(&format!("flow.{}.{instance}.start", self.name));
+                on_time + Dur::from_secs_f64(chance.range_f64(0.0, within))
+            }
+        }
     }
 
     /// One unlimited transfer of the compared scheme over the links from `enter` to `leave`.
@@ -295,6 +305,7 @@ impl Flow {
             traffic: Traffic::Unlimited,
             start: Dur::ZERO,
             stagger: Dur::ZERO,
+            start_within: Dur::ZERO,
             stop: None,
             direction: Direction::Forward,
             enter,

@@ -3,7 +3,7 @@
 use super::check::Check;
 use crate::scenario::error::hint_and_list;
 use crate::scenario::file::{self, ScenarioFile, TrafficKind};
-use crate::scenario::model::{Flow, Traffic};
+use crate::scenario::model::{Flow, Link, Traffic};
 use airtcp_proto::scheme::Scheme;
 use airtcp_wire::{Bytes, Dur, Rate};
 
@@ -14,12 +14,13 @@ pub(super) fn flows(
     written: &ScenarioFile,
     names: Vec<String>,
     links: &[String],
+    path: &[Link],
     check: &mut Check<'_>,
 ) -> Option<Vec<Flow>> {
     check.refuse_if(written.flow.is_empty(), "flow", "is empty; omit it for one unlimited transfer");
     let named = written.flow.iter().zip(names);
     let flows =
-        check.each("flow", named, |(flow, name), check| self::flow(flow, name, links, written, check));
+        check.each("flow", named, |(flow, name), check| self::flow(flow, name, links, path, written, check));
     let flows: Vec<Flow> = flows.into_iter().collect::<Option<_>>()?;
     let measured = flows.is_empty() || flows.iter().any(|flow| flow.measure);
     check.refuse_if(!measured, "flow", "no flow is measured; set measure = true on at least one");
@@ -30,20 +31,26 @@ fn flow(
     written: &file::Flow,
     name: String,
     links: &[String],
+    path: &[Link],
     scenario: &ScenarioFile,
     check: &mut Check<'_>,
 ) -> Option<Flow> {
     let &ScenarioFile { duration, ref profile, .. } = scenario;
     check.refuse_if(written.count == 0, "count", "must be at least 1");
+    let (start, stagger) = (written.start.unwrap_or_default(), written.stagger.unwrap_or_default());
+    let last = start + stagger + written.start_within.unwrap_or_default();
+    let key = if written.start_within.is_some() { "start_within" } else { "start" };
     check.refuse_if(
-        written.start + written.stagger > duration,
-        "start",
-        &format!(
-            "the last one starts at {}, after the end of the run at {duration}",
-            written.start + written.stagger
-        ),
+        last > duration,
+        key,
+        &format!("the last one starts at {last}, after the end of the run at {duration}"),
     );
-    check.refuse_if(written.stop.is_some_and(|stop| stop <= written.start), "stop", "must be after `start`");
+    let within = written.start_within.unwrap_or_default();
+    check.refuse_if(
+        written.stop.is_some_and(|stop| stop <= start + within),
+        "stop",
+        "must be after `start` and `start_within`",
+    );
     let is_udp = written.traffic.kind == TrafficKind::Udp;
     if let Some(scheme) = written.scheme.as_ref().filter(|_| is_udp) {
         let has_circuit = Scheme::parse_with(scheme, profile, check.controllers)
@@ -53,19 +60,29 @@ fn flow(
     }
     let traffic = check.inside("traffic", |check| traffic(&written.traffic, check));
     let (enter, leave) = ends(written.enter.as_deref(), written.leave.as_deref(), links, check)?;
+    let is_on_time = written.start.is_some() || written.stagger.is_some();
+    let within = || if is_on_time { Dur::ZERO } else { round_trip(path, enter, leave) };
+    let end = written.stop.unwrap_or(duration).min(duration);
     Some(Flow {
         name,
         count: written.count,
         scheme: written.scheme.clone(),
         traffic: traffic?,
-        start: written.start,
-        stagger: written.stagger,
+        start,
+        stagger,
+        start_within: written.start_within.unwrap_or_else(|| within().min(end / 2)),
         stop: written.stop,
         direction: written.direction,
         enter,
         leave,
         measure: written.measure.unwrap_or(!is_udp),
     })
+}
+
+/// The propagation delay of these links, there and back.
+fn round_trip(path: &[Link], enter: usize, leave: usize) -> Dur {
+    let crossed = path.get(enter..=leave).unwrap_or_default();
+    crossed.iter().fold(Dur::ZERO, |sum, link| sum + link.forward.delay + link.reverse.delay)
 }
 
 /// Indices of the first and the last link of a part of the path.

@@ -39,7 +39,7 @@ pub(super) fn resolve(
     let flow_names = unique_names("flow", root, check);
     let circuit_names = unique_names("circuit", root, check);
     let links = link::links(written, &link_names, files, check);
-    let flows = flow::flows(written, flow_names, &link_names, check);
+    let flows = flow::flows(written, flow_names, &link_names, links.as_deref().unwrap_or_default(), check);
     let default = links.as_deref().map_or(0, wireless_of);
     let base_station =
         flow::link_index("base_station", written.base_station.as_deref(), default, &link_names, check);

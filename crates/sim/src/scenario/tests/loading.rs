@@ -4,9 +4,10 @@ use super::{good, load, pairs};
 use crate::scenario::file::ScenarioFile;
 use crate::scenario::model::{self, Capacity, Discipline, Distribution, Episodes, Loss, Room, Traffic};
 use crate::scenario::{Scenario, schema};
+use airtcp_proto::Chances;
 use airtcp_proto::path::loss::burst::Interval;
 use airtcp_proto::queue::{codel, header_first};
-use airtcp_wire::{Bytes, Dur, Rate};
+use airtcp_wire::{Bytes, Dur, Rate, Time};
 use serde_json::Value;
 use std::path::Path;
 
@@ -197,6 +198,42 @@ fn flows_enter_and_leave_by_name_and_udp_is_not_measured() {
     let [first, second] = &scenario.flows[..] else { panic!() };
     assert_eq!((first.enter, first.leave, first.measure), (1, 1, true));
     assert_eq!((second.enter, second.leave, second.measure), (0, 0, false));
+}
+
+/// A flow of which nothing is said begins within a round trip of the links that it crosses.
+#[test]
+fn starts_vary_within_a_round_trip_unless_they_are_given() {
+    let within = |text: &str| good(&format!("{LINK}{text}")).flows[0].start_within;
+    assert_eq!(within(""), Dur::from_millis(50));
+    assert_eq!(within("[[flow]]\ncount = 3\n"), Dur::from_millis(50));
+    for said in ["start = \"0s\"", "start = \"2s\"", "count = 2\nstagger = \"1s\""] {
+        assert_eq!(within(&format!("[[flow]]\n{said}\n")), Dur::ZERO, "{said}");
+    }
+    let own = "[[flow]]\nstart = \"2s\"\nstart_within = \"1s\"\n";
+    assert_eq!(within(own), Dur::from_secs(1));
+    let far = "[[link]]\nname = \"far\"\nrate = \"1Mbit/s\"\ndelay = \"1s\"\n[[flow]]\n";
+    assert_eq!(within(far), Dur::from_millis(2050));
+    assert_eq!(within(&format!("{far}enter = \"far\"\n")), Dur::from_secs(2));
+    // Most of a short run is left.
+    assert_eq!(good(&format!("duration = \"60ms\"\n{LINK}")).flows[0].start_within, Dur::from_millis(30));
+    let late = load(&format!("duration = \"2s\"\n{LINK}{own}"), &[]).unwrap_err().to_string();
+    assert!(
+        late.contains("start_within: the last one starts at 3s, after the end of the run at 2s"),
+        "{late}"
+    );
+}
+
+/// Whatever the scheme and the other flows.
+#[test]
+fn a_seed_has_its_starts() {
+    let flows = |count| good(&format!("{LINK}[[flow]]\nname = \"a\"\ncount = {count}\n")).flows;
+    let of = |seed, count, instance| flows(count)[0].start_of(instance, &Chances::new(seed));
+    let some: std::collections::BTreeSet<Time> =
+        (1..20).flat_map(|seed| [of(seed, 5, 0), of(seed, 5, 4)]).collect();
+    assert_eq!(some.len(), 38);
+    assert!(some.iter().all(|&start| start < Time::ZERO + Dur::from_millis(50)));
+    assert!(*some.last().unwrap() > Time::ZERO + Dur::from_millis(40));
+    assert!((1..20).all(|seed| of(seed, 5, 0) == of(seed, 1, 0)));
 }
 
 /// Each pair: overrides, and the file as somebody would have edited it.
