@@ -379,8 +379,9 @@ class Window:
     def ssthresh(self) -> float:
         """Infinite before the first loss, unless the stack has `initial_ssthresh`.
 
-        A hook that answers a loss or ECN-Echo by setting cwnd alone sets ssthresh to the same (RFC 5681
-        §3.2), and one that answers a timeout, to half of FlightSize, at least two segments (RFC 5681 §3.1).
+        A hook that answers a loss or ECN-Echo by setting cwnd alone sets ssthresh to the same
+        (RFC 5681 §3.2), and one that answers a timeout, to half of FlightSize, at least two segments
+        (RFC 5681 §3.1).
 
         Setting it to a value that is not a number of 0 or more raises ValueError.
         """

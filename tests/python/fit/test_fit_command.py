@@ -58,7 +58,9 @@ def test_nothing_is_written_over_without_force(cli: Cli) -> None:
     (cli.directory / "ping.toml").write_text("mine")
     assert "--force" in cli.refused("fit", "ping.log")
     assert (cli.directory / "ping.toml").read_text() == "mine"
-    assert "is a measurement file" in cli.refused("fit", "ping.log", "--out", "ping.log", "--force")
+    ping_log(cli.directory / "log.toml")
+    assert "is a measurement file" in cli.refused("fit", "log.toml", "--out", "log.toml", "--force")
+    assert "name a file ending in .toml" in cli.refused("fit", "ping.log", "--out", "ping.log", "--force")
 
 
 def test_on_standard_output_it_is_the_scenario_alone(cli: Cli) -> None:

@@ -36,6 +36,7 @@ name = "measured"
 traffic = { kind = "bytes", size = "1000B" }
 [[flow]]
 name = "probe"
+start = "0s" # each probe leaves at a whole second
 traffic = { kind = "udp", rate = "672bit/s", packet = "84B" }
 """
 LOSS, BURST = 0.01 / 0.31, 1 / 0.3
