@@ -6,7 +6,8 @@ For each seed: two hosts behind two gateways with a circuit each way, as in docs
 emulated link (50 Mbit/s, 20 ms, 0.5 % loss, a queue of 200 packets). Both hosts download from each other all
 the time: long files and short ones, with pauses, so that each circuit carries data and now and then only
 ACKs. A download that gets nothing for 20 s is a stall. Prints a line per seed: downloads that ended, stalls,
-and how often the gateways' watchdogs acted. Exits with 1 if anything stalled or a watchdog acted. Makes its
+how often the gateways' watchdogs acted, and what is gone: gateways that tell no status, clients that tell
+nothing. Exits with 1 if anything stalled or is gone, or a watchdog acted. Makes its
 own network namespaces and removes them; needs `ip` (iproute2). `--parallel 4` runs four seeds at a time.
 """
 
@@ -58,11 +59,13 @@ class Outcome:
     megabytes: float
     stalls: int
     standstills: int
+    gone: int
+    """Gateways and clients that tell nothing at the end."""
 
     @property
     def is_good(self) -> bool:
         """Returns whether nothing stopped, and something was done."""
-        return self.stalls == 0 and self.standstills == 0 and self.downloads > 0
+        return self.stalls + self.standstills + self.gone == 0 and self.downloads > 0
 
 
 def download(url: str, seconds: float, seed: int) -> None:
@@ -213,10 +216,9 @@ def soak(seed: int, minutes: float, airtcpd: str, prefix: str, folder: Path) -> 
         def total(key: str) -> int:
             return sum(one.get(key, 0) for one in told)
 
-        # A gateway or a client that is gone has stopped, too.
         gone = (2 - len(counters)) + sum(not one for one in told)
         standstills = sum(one["standstills_total"] for one in counters)
-        return Outcome(seed, total("downloads"), total("received") / 1e6, total("stalls") + gone, standstills)
+        return Outcome(seed, total("downloads"), total("received") / 1e6, total("stalls"), standstills, gone)
 
 
 def main() -> int:
@@ -256,7 +258,7 @@ def main() -> int:
             are_good &= outcome.is_good
             print(
                 f"seed {outcome.seed}: {outcome.downloads} downloads, {outcome.megabytes:.0f} MB, "
-                f"{outcome.stalls} stalls, watchdog {outcome.standstills}",
+                f"{outcome.stalls} stalls, watchdog {outcome.standstills}, {outcome.gone} gone",
                 flush=True,
             )
     if are_good:
