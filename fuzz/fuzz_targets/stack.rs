@@ -2,7 +2,7 @@
 
 #![no_main]
 
-use airtcp_live::stack::{FlowKey, InitialNumbers, Settings, Stack};
+use airtcp_live::stack::{FlowKey, InitialNumbers, Room, Settings, Stack};
 use airtcp_live::{Offload, PacketDevice};
 use airtcp_proto::tcp::profile;
 use airtcp_wire::packet::{Endpoints, decode_tcp_vouched_for, encode_tcp};
@@ -110,7 +110,7 @@ fuzz_target!(|bytes: &[u8]| {
     let file = File::open("/dev/null").expect("there is one");
     let device = Device { arrived: None, offload: Offload::default(), known: vec![None; 256], file };
     let config = profile::linux();
-    let settings = Settings { config, buffer: 5_000, mtu: 1500, ports: vec![80], half_open: HALF_OPEN, keepalive: None };
+    let settings = Settings { config, room: Room::fixed(5_000), mtu: 1500, ports: vec![80], half_open: HALF_OPEN, keepalive: None };
     let mut stack = Stack::new(device, settings, Numbers, 1);
     let mut now = Time::ZERO;
     let mut flows: Vec<FlowKey> = Vec::new();

@@ -10,7 +10,7 @@ mod transfer;
 
 use airtcp_live::Tun;
 use airtcp_live::emulate::Clock;
-use airtcp_live::stack::{FlowKey, InitialNumbers, Newcomers, Settings, Stack};
+use airtcp_live::stack::{FlowKey, InitialNumbers, Newcomers, Room, Settings, Stack};
 use airtcp_proto::Chances;
 use airtcp_proto::tcp::{TcpConfig, profile};
 use airtcp_wire::packet::Endpoints;
@@ -104,10 +104,10 @@ impl Case {
     }
 
     fn stack(&self, device: Lossy<Tun>) -> Stack<Lossy<Tun>> {
-        let buffer = if self.slow_readers { 50_000 } else { 1 << 20 };
+        let room = if self.slow_readers { Room::fixed(50_000) } else { Room::default() };
         let settings = Settings {
             config: self.config(),
-            buffer,
+            room,
             mtu: 1500,
             ports: Vec::new(),
             half_open: 1,

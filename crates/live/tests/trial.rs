@@ -325,7 +325,7 @@ fn a_trunk_does_as_in_the_simulator() {
 fn what_is_sent_late_makes_nothing_late_that_comes_after_it() {
     let datagrams = "traffic = { kind = \"udp\", rate = \"8Mbit/s\", packet = \"500B\" }";
     let scenario = scenario(&format!(
-        "duration = \"2s\"\n{LINK}\n[[flow]]\nname = \"steady\"\nmeasure = true\n{datagrams}\n"
+        "duration = \"2s\"\n{LINK}\n[[flow]]\nname = \"steady\"\nstart = \"0s\"\nmeasure = true\n{datagrams}\n"
     ));
     one_of_a_few(|| {
         let found = outcome(&scenario, "reno")?;

@@ -61,7 +61,7 @@ impl fmt::Display for Side {
 pub struct Tuning {
     /// Its name in the kernel; `None` for the kernel's default.
     pub congestion_control: Option<String>,
-    /// Size of each of a socket's two buffers; `None` for what the kernel chooses.
+    /// Size of each of a connection's two buffers; `None` if they follow the path.
     pub buffer: Option<Bytes>,
     /// Silence after which the other end is probed; `None` for the kernel's default.
     pub keepalive: Option<Dur>,

@@ -44,7 +44,7 @@ pub use watch::Watch;
 
 use crate::circuit::SendingCounters;
 use crate::namespace::LinkWatch;
-use crate::stack::{HALF_OPEN_BYTES, Secret, Settings, random};
+use crate::stack::{HALF_OPEN_BYTES, Room, Secret, Settings, random};
 use crate::tun::OffloadTun;
 use airtcp_wire::Dur;
 use cookies::Cookies;
@@ -115,7 +115,7 @@ impl Device {
         let half_open = (config.limits.memory.0 / HALF_OPEN_SHARE) as usize / HALF_OPEN_BYTES;
         let settings = Settings {
             config: own.as_ref().clone(),
-            buffer: config.wireless.buffer.map_or(OWN_BUFFER_BYTES, |buffer| buffer.0 as usize),
+            room: config.wireless.buffer.map_or_else(Room::default, |bytes| Room::fixed(bytes.0 as usize)),
             mtu: self.link.mtu().into(),
             ports: self.ports,
             half_open: config.limits.connecting.min(half_open),
@@ -125,9 +125,6 @@ impl Device {
         Ok((Stack::new(self.exit, settings, Secret::random()?, seed), self.link))
     }
 }
-
-/// The most that each buffer of a connection of our own may come to hold by default, as in Linux (`tcp_rmem`).
-const OWN_BUFFER_BYTES: usize = 6 << 20;
 
 /// Inverse of the share of all memory that handshakes may take which others have begun.
 const HALF_OPEN_SHARE: u64 = 8;

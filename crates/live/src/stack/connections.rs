@@ -7,6 +7,7 @@ use super::half_open::{Begun, HALF_OPEN_BYTES, HalfOpen};
 use super::isn::InitialNumbers;
 use super::outbox::Outbox;
 use super::store::Tally;
+use super::stream::Room;
 use super::too_big::TooBig;
 use crate::offload::Offload;
 use crate::tun::PacketDevice;
@@ -32,8 +33,7 @@ const FLOW_BYTES: usize = 4 << 10;
 #[derive(Clone, Debug)]
 pub struct Settings {
     pub config: TcpConfig,
-    /// The most that each of a connection's two buffers may come to hold, in bytes.
-    pub buffer: usize,
+    pub room: Room,
     /// Longest packet on the wireless link, in bytes.
     pub mtu: u32,
     /// Connections to these ports are accepted; if empty, to any port.
@@ -440,7 +440,7 @@ impl<D: PacketDevice> Stack<D> {
         let config = &self.settings.config;
         // The configuration counts an IPv4 header; IPv6's is 20 bytes longer (RFC 6691 §2).
         let longer = if local.is_ipv6() { 20 } else { 0 };
-        let window = Bytes(self.settings.buffer as u64);
+        let window = Bytes(self.settings.room.most as u64);
         TcpConfig {
             packet_size: config.packet_size.min(self.settings.mtu) - longer,
             receive_window: window,

@@ -60,7 +60,7 @@ impl StackFlow {
         tally: &Tally,
     ) -> StackFlow {
         StackFlow {
-            stream: Stream::new(connection, settings.buffer, tally),
+            stream: Stream::new(connection, settings.room, tally),
             endpoints,
             timer: Time::NEVER,
             is_connected: false,

@@ -93,6 +93,7 @@ impl Flows {
 mod tests {
     use super::super::connections::Settings;
     use super::super::store::Tally;
+    use super::super::stream::Room;
     use super::*;
     use airtcp_proto::tcp::{Connection, profile};
     use airtcp_wire::Seq;
@@ -102,7 +103,7 @@ mod tests {
         let connection = Connection::connect(&profile::linux(), Seq(1), 1, Time::ZERO).unwrap();
         let settings = Settings {
             config: profile::linux(),
-            buffer: 1,
+            room: Room::fixed(1),
             mtu: 1500,
             ports: vec![],
             half_open: 1,

@@ -21,7 +21,7 @@ pub use connections::{Newcomers, Settings, Stack};
 pub use flow::{FlowKey, StackFlow};
 pub use half_open::HALF_OPEN_BYTES;
 pub use isn::{InitialNumbers, Secret, random};
-pub use stream::Stream;
+pub use stream::{Room, Stream};
 
 #[cfg(test)]
 mod tests;

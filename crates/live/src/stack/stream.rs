@@ -4,8 +4,28 @@ use super::store::{Store, Tally};
 use airtcp_proto::tcp::{Connection, Event, SenderView, State, Stats};
 use airtcp_wire::{Ecn, Segment, Time};
 
-/// Room that each buffer has at first, in bytes: Linux's first window (half of `tcp_rmem`).
-const FIRST_ROOM: usize = 64 << 10;
+/// Room for bytes in each of a connection's two buffers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Room {
+    pub first: usize,
+    /// The most that it may grow to.
+    pub most: usize,
+}
+
+impl Room {
+    /// It stays as it is, as in a socket whose buffer sizes are set (socket(7)).
+    #[must_use]
+    pub const fn fixed(bytes: usize) -> Room {
+        Room { first: bytes, most: bytes }
+    }
+}
+
+impl Default for Room {
+    /// Linux's first window (half of `tcp_rmem`), and its limit.
+    fn default() -> Room {
+        Room { first: 64 << 10, most: 6 << 20 }
+    }
+}
 
 /// One end of a TCP connection as an application sees it: bytes in, bytes out.
 ///
@@ -30,18 +50,17 @@ pub struct Stream {
 }
 
 impl Stream {
-    /// Each buffer may come to hold `most` bytes, at least the connection's receive window.
-    pub(super) fn new(connection: Connection, most: usize, tally: &Tally) -> Stream {
-        let first = FIRST_ROOM.min(most);
+    /// The room may come to be the connection's receive window, at least.
+    pub(super) fn new(connection: Connection, room: Room, tally: &Tally) -> Stream {
         Stream {
             connection,
             outgoing: Store::new(tally),
             incoming: Store::new(tally),
             written: 0,
             read: 0,
-            room_out: first,
-            room_in: first,
-            most,
+            room_out: room.first,
+            room_in: room.first,
+            most: room.most,
             is_kept: false,
             taken: 0,
             is_told: false,

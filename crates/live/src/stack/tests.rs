@@ -88,8 +88,14 @@ impl World {
     fn new(seed: u64, loss: f64, has_offloads: bool, half_open: usize) -> World {
         let mut config = profile::linux();
         config.time_wait = Dur::from_secs(60);
-        let settings =
-            Settings { config, buffer: 20_000, mtu: 1500, ports: vec![80], half_open, keepalive: None };
+        let settings = Settings {
+            config,
+            room: Room::fixed(20_000),
+            mtu: 1500,
+            ports: vec![80],
+            half_open,
+            keepalive: None,
+        };
         let stack =
             |seed| Stack::new(Device::new(has_offloads), settings.clone(), Counted(seed as u32), seed);
         World {
@@ -312,7 +318,10 @@ fn established(world: &mut World, port: u16) -> [FlowKey; 2] {
 fn buffers_grow_with_what_is_under_way_and_taken() {
     for (reads, kept) in [(true, false), (false, false), (true, true)] {
         let mut world = World::new(1, 0.0, false, 4);
-        world.stacks.iter_mut().for_each(|stack| stack.settings.buffer = 1 << 20);
+        world
+            .stacks
+            .iter_mut()
+            .for_each(|stack| stack.settings.room = Room { first: 64 << 10, most: 1 << 20 });
         let keys = established(&mut world, 1000);
         for (stack, key) in world.stacks.iter_mut().zip(keys) {
             stack.get_mut(key).unwrap().stream.keep(kept);

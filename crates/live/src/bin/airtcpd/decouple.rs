@@ -97,9 +97,9 @@ struct Run {
     #[command(flatten)]
     circuit: CircuitOptions,
 
-    /// The most that each data TCP buffer may come to hold; it grows as the path needs
-    #[arg(long, value_name = "SIZE", value_parser = human::parse::<Bytes>, default_value = "6MiB")]
-    buffer: Bytes,
+    /// Size of each data TCP buffer [default: grows as the path needs, to at most 6MiB]
+    #[arg(long, value_name = "SIZE", value_parser = human::parse::<Bytes>)]
+    buffer: Option<Bytes>,
 
     /// Limit on all buffers together, including the kernel's; beyond it buffers stop growing and new connections wait
     #[arg(long, value_name = "SIZE", value_parser = human::parse::<Bytes>, default_value = "1GB")]
@@ -147,7 +147,7 @@ impl Run {
             "control": self.circuit.control.label,
             "controls": self.circuit.controls,
             "vmss_bytes": self.circuit.vmss.0,
-            "buffer_bytes": self.buffer.0,
+            "buffer_bytes": self.buffer.map(|buffer| buffer.0),
             "memory_bytes": self.memory.0,
         });
         tracing::info!(control = %self.circuit.control.label, "{what}");
@@ -166,7 +166,7 @@ impl Run {
         let connections = allow_files(limits.connections)?;
         let proxy = Config {
             entrance: Entrance::Redirected,
-            wireless: Tuning { buffer: Some(self.buffer), ..Tuning::default() },
+            wireless: Tuning { buffer: self.buffer, ..Tuning::default() },
             wired: Tuning::default(),
             own: Some(Box::new(circuit.data_tcp(tcp))),
             limits: Limits { connections, ..limits },

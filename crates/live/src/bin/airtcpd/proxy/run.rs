@@ -80,8 +80,8 @@ pub struct Options {
     #[arg(long, value_name = "NAME")]
     wired_cc: Option<String>,
 
-    /// Size of each buffer of a wireless connection; with --wireless-stack own, the most that it may come to hold
-    /// [default: set by the kernel; 6MiB with --wireless-stack own]
+    /// Size of each buffer of a wireless connection [default: grows as the path needs, set by the kernel; to at most 6MiB
+    /// with --wireless-stack own]
     #[arg(long, value_name = "SIZE", value_parser = human::parse::<Bytes>)]
     wireless_buffer: Option<Bytes>,
 
