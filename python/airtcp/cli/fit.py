@@ -28,6 +28,7 @@ Examples:
   airtcp fit verizon.down verizon.up ping.log
   airtcp fit transfer.pcapng --out - | less
   airtcp fit ping.log --replay
+  airtcp fit fping.txt --only 192.0.2.7
   airtcp fit ping.log --json - | jq .unknown
   airtcp compare ping.log
 """
@@ -60,6 +61,13 @@ def command(
         str | None,
         typer.Option("--format", metavar="NAME", help="Format of the files, if it cannot be detected."),
     ] = None,
+    only: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="The host, column or flow to fit, of a file that has several; part of its name is enough.",
+        ),
+    ] = None,
     out: Annotated[
         str | None,
         typer.Option(
@@ -84,7 +92,9 @@ def command(
     if out == "-" and json == "-":
         raise InputError("--out - and --json -: only one of them can write to standard output")
     check_outputs(None, json)
-    fitted = fitted_to(files, rate=rate, reverse_rate=reverse_rate, replay=replay, format_name=format_)
+    fitted = fitted_to(
+        files, rate=rate, reverse_rate=reverse_rate, replay=replay, format_name=format_, only=only
+    )
     place = None if out == "-" else Path(out or f"{fitted.file_name}.toml")
     if place is None:
         if fitted.files:
@@ -118,6 +128,7 @@ def fitted_to(
     reverse_rate: str | None = None,
     replay: bool = False,
     format_name: str | None = None,
+    only: str | None = None,
 ) -> Fit:
     """Reads files and fits a scenario; raises every error as an InputError."""
     # Readers of all formats are slow to import and are needed only here.
@@ -132,6 +143,7 @@ def fitted_to(
                 reverse_rate=reverse_rate,
                 replay=replay,
                 format=format_name,
+                only=only,
                 on_read=on_read,
             )
     except FileError as error:

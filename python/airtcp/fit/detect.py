@@ -6,8 +6,9 @@ import re
 import stat
 from pathlib import Path
 
-from airtcp.fit.measurement import Measurement
+from airtcp.fit.measurement import Measurement, Subjects
 from airtcp.fit.readers import FileError, Reader, readers
+from airtcp.fit.subjects import chosen
 from airtcp.fit.text import head, is_packed
 
 _SURE_ENOUGH = 0.2
@@ -16,11 +17,25 @@ _TOML_LINE = re.compile(rb"^\s*(\[\[?\s*[A-Za-z_][\w.\- ]*\]\]?|[A-Za-z_][\w.\-]
 _TEXT_CONTROLS = frozenset(b"\t\n\v\f\r\x07\x08\x1b")
 
 
-def read(path: Path | str, format: str | None = None) -> Measurement:  # noqa: A002 the option's name
-    """Reads a file of any format; `format` names it if the contents are ambiguous.
+def read(
+    path: Path | str,
+    format: str | None = None,  # noqa: A002 the option's name
+    only: str | None = None,
+) -> Measurement:
+    """Reads a file of any format; `format` names it if the contents are ambiguous, and `only` a path if the
+    file is of several.
 
     # Raises
-    FileError: the file is missing, unreadable, of no format, or of several.
+    FileError: the file is missing, unreadable, of no format, or of several; or of several paths.
+    """
+    return chosen(contents(path, format), only)
+
+
+def contents(path: Path | str, format: str | None = None) -> Measurement | Subjects:  # noqa: A002 as above
+    """Reads all paths that a file measures.
+
+    # Raises
+    FileError: as `read`.
     """
     path = Path(path)
     start = _start(path)

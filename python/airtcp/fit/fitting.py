@@ -20,7 +20,7 @@ from airtcp.fit.evidence import Evidence, gather, oriented, shown, too_few, two_
 from airtcp.fit.findings import Finding, Unknown
 from airtcp.fit.left_open import LeftOpen
 from airtcp.fit.loss import Loss
-from airtcp.fit.measurement import Measurement
+from airtcp.fit.measurement import Measurement, Subjects
 from airtcp.fit.path_delay import put_delay
 from airtcp.fit.path_loss import put_loss, put_overtaking
 from airtcp.fit.path_queue import put_queue
@@ -143,6 +143,7 @@ def fit(
     rate: str | float | None = None,
     reverse_rate: str | float | None = None,
     format: str | None = None,  # noqa: A002 the option's name
+    only: str | None = None,
     replay: bool = False,
     name: str | None = None,
     on_read: Callable[[Path], None] | None = None,
@@ -150,20 +151,25 @@ def fit(
     """Fits a scenario to one file of measurements, or to several of the same path.
 
     `rate` and `reverse_rate` give the link's rates, in bit/s or as "20Mbit/s"; `format` names the files'
-    format if their contents are ambiguous; `replay` replays the measured round trips as the link's delay
+    format if their contents are ambiguous; `only` names the path to fit if a file measures several, such as a
+    host; `replay` replays the measured round trips as the link's delay
     instead of fitting a distribution; `on_read` is called with each file before it is read.
 
     # Raises
     FileError: a file cannot be read, or contains nothing that can be fitted.
     """
-    from airtcp.fit.detect import read  # noqa: PLC0415 all formats are imported
+    from airtcp.fit.detect import contents  # noqa: PLC0415 all formats are imported
+    from airtcp.fit.subjects import chosen  # noqa: PLC0415 all formats are imported
 
     several = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
-    measurements = []
+    found = []
     for path in map(Path, several):
         if on_read:
             on_read(path)
-        measurements.append(read(path, format))
+        found.append(contents(path, format))
+    if only is not None and not any(isinstance(each, Subjects) for each in found):
+        raise _file_error(f"--only {shown(only)}: no file is of several paths; leave it out")
+    measurements = [chosen(each, only) for each in found]
     given = Given(_bps(rate), _bps(reverse_rate))
     return fit_measurements(measurements, given=given, replay=replay, name=name)
 

@@ -5,6 +5,7 @@ Missing information is None or empty, never a guess.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, TypeVar
@@ -233,6 +234,18 @@ class Measurement:
             load=None if self.load is None else OTHER_WAY[self.load],
             is_seen_from_far=not self.is_seen_from_far,
         )
+
+
+@dataclass(frozen=True)
+class Subjects:
+    """The contents of a file that measures several paths. A fit takes one of them."""
+
+    what: str
+    """What they are, in the plural, e.g. `hosts`."""
+    of: Mapping[str, Measurement]
+    """By the name that the file gives to each; at least two."""
+    usual: str | None = None
+    """The one that is meant unless somebody chooses another; None if the file does not tell."""
 
 
 Directed = TypeVar(

@@ -10,7 +10,7 @@ import pytest
 
 import airtcp
 from airtcp.fit.readers import FileError, readers
-from airtcp.fit.readers.capture import READER
+from airtcp.fit.readers.capture import READER, read
 
 LINK = """
 duration = "20s"
@@ -40,7 +40,7 @@ def captures(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 @pytest.mark.parametrize(("link", "place"), [("radio", "at the sender"), ("last", "at the receiver")])
 def test_a_capture_tells_of_its_path(captures: dict[str, Path], link: str, place: str) -> None:
-    found = READER.read(captures[link])
+    found = read(captures[link])
     assert place in found.format
     assert found.round_trips is not None
     assert found.round_trips.rtt_s.min() == pytest.approx(0.04, abs=0.003)
@@ -66,7 +66,7 @@ def test_what_is_cut_off_is_counted(captures: dict[str, Path], tmp_path: Path) -
     whole = captures["last"].read_bytes()
     file = tmp_path / "cut.pcap"
     file.write_bytes(whole[: len(whole) // 2 - 7])
-    found = READER.read(file)
+    found = read(file)
     assert found.skipped is not None
     assert found.skipped.count == 1
     assert "the file ends within" in found.skipped.first

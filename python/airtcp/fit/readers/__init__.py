@@ -9,7 +9,7 @@ from functools import cache
 from importlib import import_module
 from pathlib import Path
 
-from airtcp.fit.measurement import Measurement
+from airtcp.fit.measurement import Measurement, Subjects
 
 
 class FileError(ValueError):
@@ -26,8 +26,9 @@ class Reader:
     """A line for `airtcp fit --help`: the format and how to produce it, e.g. `ping LINK | tee ping.log`."""
     recognises: Callable[[bytes], float]
     """Returns how well a file's first 64 KiB match: 0 is no, 1 is certain."""
-    read: Callable[[Path], Measurement]
-    """Reads a file of any size in bounded memory (for text: a line at a time). Raises FileError."""
+    read: Callable[[Path], Measurement | Subjects]
+    """Reads a file of any size in bounded memory (for text: a line at a time); Subjects if it is of several
+    paths. Raises FileError."""
 
 
 @cache

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
-from airtcp.fit.measurement import Measurement
+from airtcp.fit.measurement import Measurement, Subjects
 from airtcp.fit.readers import FileError, Reader
 from airtcp.fit.readers.ping.lines import (
     Answer,
@@ -37,7 +37,7 @@ def recognises(head: bytes) -> float:
     return 0.8 if begun or numbered * 2 > len(events) else 0.0
 
 
-def read(path: Path) -> Measurement:
+def read(path: Path) -> Measurement | Subjects:
     log = _Log(path)
     text = TextFile(path, log.skips)
     try:
@@ -92,7 +92,7 @@ class _Log:
             case None:
                 self._unknown(number, line, is_cut=is_cut)
 
-    def measurement(self) -> Measurement:
+    def measurement(self) -> Measurement | Subjects:
         """
         # Raises
         FileError: nothing was answered, or most is no output of `ping`.
@@ -103,16 +103,22 @@ class _Log:
         self._check_presumed(best)
         self.skips.include(self.untimed)
         self.skips.check(self.path)
-        round_trips, fates, reordering = best.measured()
-        version = "IPv6" if best.is_ipv6 else "IPv4"
+        if self.foreign_hosts:
+            self.notes.append(f"Answers of hosts beyond the first {_MAX_HOSTS} are left out.")
+        of = {host: self._of(series) for host, series in self.hosts.items() if series.answers}
+        return of[best.host] if len(of) == 1 else Subjects("hosts", of, usual=best.host)
+
+    def _of(self, series: Series) -> Measurement:
+        round_trips, fates, reordering = series.measured()
+        version = "IPv6" if series.is_ipv6 else "IPv4"
         return Measurement(
             source=self.path,
-            format=f"ping ({best.system}, {version})" if best.system else f"ping ({version})",
+            format=f"ping ({series.system}, {version})" if series.system else f"ping ({version})",
             round_trips=round_trips,
             fates=(fates,),
             reordering=(reordering,),
             skipped=self.skips.skipped(),
-            notes=(*self._notes(best), *self.notes),
+            notes=(*self._notes(series), *self.notes),
         )
 
     def _series(self, host: str) -> Series | None:
@@ -194,31 +200,24 @@ class _Log:
             return "no packet was answered" + (f": {what[0][0]}" if what else "")
         return "ping printed no answer"
 
-    def _notes(self, best: Series) -> list[str]:
+    def _notes(self, series: Series) -> list[str]:
         notes = []
-        others = [series for series in self.hosts.values() if series is not best and series.answers]
-        if others:
-            answers = sum(series.answers for series in others) + self.foreign_hosts
-            notes.append(
-                f"{answers} answers of other hosts are left out ({', '.join(s.host for s in others[:3])}"
-                f"{', …' if len(others) > 3 else ''}); those of {best.host} are used."
-            )
-        if best.runs > 1:
-            notes.append(f"{best.runs} runs of ping stand one after the other, as if without a pause.")
-        if best.duplicates:
-            notes.append(f"{best.duplicates} duplicate answers are left out.")
-        if best.below:
-            notes.append(f"{best.below} answers took less than 1 ms and count as 0.5 ms.")
-        if best.presumed:
-            notes.append(f"{len(best.presumed)} lines in an unknown language count as lost packets.")
-        if young := best.perhaps_on_their_way():
+        if series.runs > 1:
+            notes.append(f"{series.runs} runs of ping stand one after the other, as if without a pause.")
+        if series.duplicates:
+            notes.append(f"{series.duplicates} duplicate answers are left out.")
+        if series.below:
+            notes.append(f"{series.below} answers took less than 1 ms and count as 0.5 ms.")
+        if series.presumed:
+            notes.append(f"{len(series.presumed)} lines in an unknown language count as lost packets.")
+        if young := series.perhaps_on_their_way():
             notes.append(
                 f"Unanswered at the end: {young}, perhaps still on the way when ping was stopped; lost here."
             )
         if self.errors:
             kinds = "; ".join(f"{count} × {kind}" for kind, count in self.errors.most_common(3))
             notes.append(f"Errors, which count as losses: {kinds}.")
-        return [*notes, *_clock_notes(best)]
+        return [*notes, *_clock_notes(series)]
 
 
 def _clock_notes(series: Series) -> list[str]:
