@@ -10,6 +10,10 @@ from airtcp.fit.rows import finite
 Json = Mapping[str, Any]
 
 
+class Repeated(list[Any]):
+    """The different values of a key that stands more than once in one object: neither is the key's."""
+
+
 def number(part: Json, key: str, *, least: float = 0.0, most: float = 1e15) -> float | None:
     """Returns a finite number from `least` to `most`; otherwise None."""
     value = part.get(key)
@@ -26,4 +30,6 @@ def object_of(part: Json, key: str) -> Json:
 
 def objects_of(part: Json, key: str) -> list[Json]:
     value = part.get(key)
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+    if not isinstance(value, list) or isinstance(value, Repeated):
+        return []
+    return [item for item in value if isinstance(item, dict)]

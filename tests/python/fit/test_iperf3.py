@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from airtcp.fit import detect
@@ -202,3 +204,99 @@ def test_what_only_filled_the_sender_s_buffer_is_not_what_the_path_carried(read:
     }
     (there,) = read(json.dumps(result)).throughput
     assert_allclose(there.rate_bps / there.rate_bps[0], [1, 1, 1, 1])
+
+
+def bidir(protocol: str, there: list[float], back: list[float], streams: int) -> dict[str, Any]:
+    """Rates in Mbit/s; without loss there, and 3 of 100 packets lost on the way back."""
+    intervals: list[dict[str, Any]] = []
+    for at_s, rates in enumerate(zip(there, back, strict=True)):
+        more: list[dict[str, Any]] = [{"retransmits": 1, "rtt": 50_000}, {}]
+        if protocol == "UDP":
+            more = [{"packets": 100}, {"packets": 100, "lost_packets": 3}]
+        sums = [
+            part(at_s, rate, sender=place == 0, **(more[place] | {"rtt": 0}))
+            for place, rate in enumerate(rates)
+        ]
+        each = [
+            part(at_s, rate / streams, sender=place == 0, **more[place])
+            for _ in range(streams)
+            for place, rate in enumerate(rates)
+        ]
+        intervals.append({"streams": each, "sum": sums[0], "sum_bidir_reverse": sums[1]})
+    end = {"sum_sent": part(0, 1, retransmits=9), "sum_sent_bidir_reverse": part(0, 1, sender=False)}
+    return {"start": start(protocol=protocol, blksize=1400), "intervals": intervals, "end": end}
+
+
+@given(
+    protocol=st.sampled_from(["TCP", "UDP"]),
+    mbps=st.lists(st.tuples(st.integers(1, 900), st.integers(1, 900)), min_size=1, max_size=5),
+    streams=st.integers(1, 3),
+    is_pretty=st.booleans(),
+    is_server=st.booleans(),
+)
+@settings(max_examples=30, derandomize=True)
+def test_totals_of_both_ways_under_one_key_are_told_apart(
+    protocol: str,
+    mbps: list[tuple[int, int]],
+    streams: int,
+    is_pretty: bool,
+    is_server: bool,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    """iperf 3.7 to 3.10 write `sum` twice, and last means least."""
+    there, back = ([float(pair[way]) for pair in mbps] for way in (0, 1))
+    text = json.dumps(bidir(protocol, there, back, streams), indent=1 if is_pretty else None)
+    if is_server:
+        # What the client sends, the server receives.
+        text = text.replace('"version"', '"accepted_connection": {}, "version"')
+        text = text.replace('"sender": true', '"sender": 0').replace('"sender": false', '"sender": true')
+        text = text.replace('"sender": 0', '"sender": false')
+    path = tmp_path_factory.getbasetemp() / "bidir.json"
+    path.write_text(text.replace("_bidir_reverse", ""))
+    found = detect.read(path)
+    assert [way.direction for way in found.throughput] == ["forward", "reverse"]
+    for way, rates in zip(found.throughput, (there, back), strict=True):
+        expansion = 1500 / MSS if protocol == "TCP" else 1428 / 1400
+        assert_allclose(way.rate_bps, [rate * 1e6 * expansion for rate in rates])
+    if (there[0], protocol) != (back[0], "TCP"):
+        assert "`sum`" in " ".join(found.notes)
+    if protocol == "TCP":
+        assert found.transfer is not None
+        assert found.transfer.retransmissions == 9
+    else:
+        counts = {count.direction: (count.packets, count.lost) for count in found.loss_counts}
+        assert counts["reverse"] == (100 * len(mbps), 3 * len(mbps))
+
+
+def udp_back(losses: list[tuple[int, int]], end: dict[str, Any] | None = None) -> str:
+    """Lost and sent packets of each interval."""
+    intervals = [
+        interval(at_s, 10, sender=False, lost_packets=lost, packets=packets)
+        for at_s, (lost, packets) in enumerate(losses)
+    ]
+    options = start(protocol="UDP", blksize=1400, reverse=1, omit=2)
+    return json.dumps({"start": options, "intervals": intervals, "end": end or {}})
+
+
+@given(
+    omitted=st.integers(1, 10_000),
+    lost=st.lists(st.integers(0, 60), min_size=1, max_size=20),
+)
+@settings(max_examples=60, derandomize=True)
+def test_what_was_lost_before_the_first_interval_is_not_taken_back_from_it(
+    omitted: int, lost: list[int], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """With -O, iperf 3.1 subtracts the losses of the omitted time from the first interval that counts."""
+    path = tmp_path_factory.getbasetemp() / "omitted.json"
+    path.write_text(udp_back([(-omitted, 900), *((each, 900) for each in lost)]))
+    found = detect.read(path)
+    (count,) = found.loss_counts
+    assert (count.packets, count.lost) == (900 * len(lost), sum(lost))
+    assert f"losses of 1 of {len(lost) + 1} intervals are left out" in " ".join(found.notes)
+
+
+@pytest.mark.parametrize("total", [{"lost_packets": -5, "packets": 900}, {"lost_packets": 99, "packets": 9}])
+def test_a_loss_that_cannot_be_is_no_loss_and_said(read: Read, total: dict[str, Any]) -> None:
+    found = read(udp_back([(901, 900)], {"sum": total, "cpu_utilization_percent": {}}))
+    assert not found.loss_counts
+    assert "cannot be" in " ".join(found.notes)

@@ -3,7 +3,6 @@ rates."""
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Literal
 
 import numpy as np
 
+from airtcp.fit.json_objects import decoder_for
 from airtcp.fit.json_values import Json, number, object_of, objects_of
 from airtcp.fit.measurement import Direction, Floats, Measurement, RoundTrips, Throughput
 from airtcp.fit.readers import FileError, Reader
@@ -71,7 +71,7 @@ def _document(path: Path, text: TextFile) -> Json:
         if text.more(stream, 1):
             raise FileError(f"{path}: larger than any data file of Flent's ({_LARGEST >> 20} MB)")
     try:
-        found = json.loads(content)
+        found = decoder_for(text).decode(content)
     except (ValueError, RecursionError) as error:
         raise FileError(f"{path}: the JSON of Flent's data file breaks off or is broken: {error}") from error
     if not isinstance(found, dict):

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import math
 import re
-from array import array
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 
+from airtcp.fit.iperf3_way import Way, added, losses
 from airtcp.fit.json_objects import objects
-from airtcp.fit.json_values import Json, number, object_of, objects_of
+from airtcp.fit.json_values import Json, Repeated, number, object_of, objects_of
 from airtcp.fit.measurement import (
     Direction,
     Floats,
@@ -29,13 +28,13 @@ from airtcp.fit.text import Skips, TextFile
 
 _LONGEST_RESULT = 1 << 22
 _LONGEST_FILE = 1 << 25
-_MAX_INTERVALS = 1 << 20
 _VERSION = re.compile(rb'"version"\s*:\s*"iperf 3')
 _AS_TEXT = re.compile(rb"\[ *ID\] +Interval +Transfer")
 # Headers of IPv4 and TCP with timestamps; of IPv4 and UDP.
 _TCP_HEADER_BYTES = 52
 _UDP_HEADER_BYTES = 28
 _WHAT = "results of iperf3"
+_REVERSE = "_bidir_reverse"
 
 
 def recognises(head: bytes) -> float:
@@ -62,42 +61,13 @@ def read(path: Path) -> Measurement:
 
 
 @dataclass
-class _Way:
-    """The data of one direction."""
-
-    time_s: array[float] = field(default_factory=lambda: array("d"))
-    interval_s: array[float] = field(default_factory=lambda: array("d"))
-    rate_bps: array[float] = field(default_factory=lambda: array("d"))
-    rtt_s: array[float] = field(default_factory=lambda: array("d"))
-    """NaN: unknown."""
-    retransmissions: int | None = None
-    lost: int | None = None
-    packets: int = 0
-
-    def take(self, start_s: float, total: Json, streams: list[Json]) -> None:
-        seconds, rate_bps = number(total, "seconds"), number(total, "bits_per_second")
-        if not seconds or rate_bps is None or len(self.time_s) == _MAX_INTERVALS:
-            return
-        self.time_s.append(start_s)
-        self.interval_s.append(seconds)
-        self.rate_bps.append(rate_bps)
-        rtts = [rtt for stream in streams if (rtt := number(stream, "rtt"))]
-        self.rtt_s.append(sum(rtts) / len(rtts) / 1e6 if rtts else math.nan)
-        if (retransmits := number(total, "retransmits")) is not None:
-            self.retransmissions = (self.retransmissions or 0) + int(retransmits)
-        if (lost := _count(total, "lost_packets")) is not None:
-            self.lost = (self.lost or 0) + int(lost)
-            self.packets += int(number(total, "packets") or 0)
-
-
-@dataclass
 class _Test:
     """One run of iperf3."""
 
     start: Json = field(default_factory=dict)
     end: Json = field(default_factory=dict)
-    forward: _Way = field(default_factory=_Way)
-    reverse: _Way = field(default_factory=_Way)
+    forward: Way = field(default_factory=Way)
+    reverse: Way = field(default_factory=Way)
 
     @property
     def options(self) -> Json:
@@ -106,6 +76,16 @@ class _Test:
     @property
     def is_udp(self) -> bool:
         return self.options.get("protocol") == "UDP"
+
+    @property
+    def is_server(self) -> bool:
+        """Whether the server has written it: what it sends goes in the reverse direction."""
+        return "accepted_connection" in self.start
+
+    def total(self, key: str, way: Direction = "forward") -> Json:
+        """Returns a direction's total at the end."""
+        suffix = _REVERSE if way == "reverse" else ""
+        return _total(self.end, key + suffix, self.is_server == (way == "reverse"))
 
     @property
     def kind(self) -> tuple[object, ...]:
@@ -183,17 +163,20 @@ class _Result:
     def _interval(self, part: Json) -> None:
         test = self.tests[-1]
         streams = objects_of(part, "streams")
-        ways: tuple[tuple[_Way, Literal["sum", "sum_bidir_reverse"], bool], ...] = (
-            (test.forward, "sum", True),
-            (test.reverse, "sum_bidir_reverse", False),
-        )
-        is_bidir = "sum_bidir_reverse" in part
-        for way, key, is_sender in ways:
-            total = object_of(part, key) or (_added(streams) if key == "sum" else {})
-            if not total or total.get("omitted") is True:
+        flags = {
+            flag for each in [*streams, *_repeated(part, "sum")] if (flag := each.get("sender")) is not None
+        }
+        is_bidir = "sum_bidir_reverse" in part or flags >= {True, False}
+        for way, key, is_sender in (
+            (test.forward, "sum", not test.is_server),
+            (test.reverse, "sum_bidir_reverse", test.is_server),
+        ):
+            of_way = [each for each in streams if not is_bidir or each.get("sender") is is_sender]
+            if not is_bidir and way is test.reverse:
                 continue
-            of_way = [stream for stream in streams if not is_bidir or stream.get("sender") is is_sender]
-            way.take(self.begun_s + (number(total, "start") or 0.0), total, of_way)
+            total = _total(part, key, is_sender) or added(of_way)
+            if total and total.get("omitted") is not True:
+                way.take(self.begun_s + (number(total, "start") or 0.0), total, of_way)
 
 
 def _measurement(path: Path, tests: list[_Test], skipped: Skipped | None, notes: list[str]) -> Measurement:
@@ -201,14 +184,14 @@ def _measurement(path: Path, tests: list[_Test], skipped: Skipped | None, notes:
     protocol = "UDP" if first.is_udp else "TCP"
     ways: list[Direction] = ["forward", "reverse"] if first.reverse.time_s else ["forward"]
     packet_bytes, payload_bytes = _lengths(first)
-    notes += _notes(first, ways)
+    notes += [*_notes(first, ways), *(_loss_notes(tests, ways) if first.is_udp else [])]
     return Measurement(
         source=path,
         format=f"iperf3 ({protocol}{', both ways' if len(ways) > 1 else ''})",
         throughput=tuple(_throughput(tests, way, packet_bytes / payload_bytes) for way in ways),
         round_trips=_round_trips(tests, packet_bytes),
         loss_counts=tuple(count for way in ways if (count := _losses(tests, way, packet_bytes))),
-        reordering=_reordering(tests) if first.is_udp else (),
+        reordering=_reordering(tests, ways) if first.is_udp else (),
         transfer=None if first.is_udp else _transfer(tests, payload_bytes),
         is_seen_from_far=bool(first.options.get("reverse")) and len(ways) == 1,
         skipped=skipped,
@@ -240,14 +223,14 @@ def _throughput(tests: list[_Test], way: Direction, expansion: float) -> Through
     )
 
 
-def _left_the_buffer(test: _Test, part: _Way) -> Floats:
+def _left_the_buffer(test: _Test, part: Way) -> Floats:
     """Subtracts what only filled the sender's buffer: iperf3 counts data handed to TCP.
 
     At the end, the buffer's contents are what was sent and has not arrived.
     """
     rates, interval_s = np.array(part.rate_bps), np.array(part.interval_s)
-    sent = number(object_of(test.end, "sum_sent"), "bytes")
-    received = number(object_of(test.end, "sum_received"), "bytes")
+    sent = number(test.total("sum_sent"), "bytes")
+    received = number(test.total("sum_received"), "bytes")
     if test.is_udp or part is test.reverse or test.options.get("reverse") or not sent or not received:
         return rates
     carried = np.cumsum(rates * interval_s) - 8 * max(0.0, sent - received)
@@ -282,34 +265,60 @@ def _losses(tests: list[_Test], way: Direction, packet_bytes: float) -> LossCoun
         if not test.is_udp:
             return None
         part = _way(test, way)
-        total = object_of(test.end, "sum" if way == "forward" else "sum_bidir_reverse")
         if part.lost is not None and part.packets:
             packets, lost = packets + part.packets, lost + part.lost
-        elif (all_packets := number(total, "packets")) and (
-            all_lost := _count(total, "lost_packets")
-        ) is not None:
-            packets, lost = packets + int(all_packets), lost + int(all_lost)
-    if not packets:
+        elif (ended := _lost_at_the_end(test, way)) is not None:
+            packets, lost = packets + ended[0], lost + ended[1]
+    return LossCount(packets, lost, way, packet_bytes) if packets else None
+
+
+def _lost_at_the_end(test: _Test, way: Direction) -> tuple[int, int] | None:
+    """Returns the packets and the lost ones of the total; None if there is none, or it cannot be."""
+    total = test.total("sum", way)
+    packets, lost = number(total, "packets"), losses(total)
+    if not packets or lost is None or not 0 <= lost <= packets:
         return None
-    # iperf3 counts a late packet as lost and corrects that in a later interval, so a sum may be negative.
-    return LossCount(packets, min(max(lost, 0), packets), way, packet_bytes)
+    return int(packets), int(lost)
 
 
-def _reordering(tests: list[_Test]) -> tuple[Reordering, ...]:
-    packets = late = 0
+def _loss_notes(tests: list[_Test], ways: list[Direction]) -> list[str]:
+    notes = []
     for test in tests:
-        for stream in objects_of(test.end, "streams"):
-            udp = object_of(stream, "udp")
-            if (count := number(udp, "out_of_order")) is not None:
-                late += int(count)
-                packets += int(number(udp, "packets") or 0)
-    return (Reordering(packets, late, np.empty(0), "forward"),) if packets else ()
+        for way in ways:
+            part = _way(test, way)
+            if part.impossible:
+                many = f"{part.impossible} of {len(part.time_s)}"
+                notes.append(
+                    f"The losses of {many} intervals are left out: negative, or more than the packets, as "
+                    "iperf3's -O makes them."
+                )
+            lost = losses(test.total("sum", way))
+            if part.lost is None and lost is not None and _lost_at_the_end(test, way) is None:
+                notes.append(f"iperf3's total of {lost:.0f} lost packets cannot be, and is left out.")
+    return notes
+
+
+def _reordering(tests: list[_Test], ways: list[Direction]) -> tuple[Reordering, ...]:
+    found = []
+    for way in ways:
+        packets = late = 0
+        for test in tests:
+            is_sender = test.is_server == (way == "reverse")
+            for stream in objects_of(test.end, "streams"):
+                udp = object_of(stream, "udp")
+                of_way = len(ways) == 1 or udp.get("sender") is is_sender
+                if of_way and (count := number(udp, "out_of_order")) is not None:
+                    late += int(count)
+                    packets += int(number(udp, "packets") or 0)
+        if packets:
+            found.append(Reordering(packets, min(late, packets), np.empty(0), way))
+    return tuple(found)
 
 
 def _transfer(tests: list[_Test], payload_bytes: float) -> Transfer | None:
     retransmissions, sent_bytes = 0, 0.0
     for test in tests:
-        total = object_of(test.end, "sum_sent")
+        total = test.total("sum_sent")
         count = number(total, "retransmits")
         if count is None:
             count = test.forward.retransmissions
@@ -335,7 +344,7 @@ def _notes(test: _Test, ways: list[Direction]) -> list[str]:
     else:
         notes.append("The data went from iperf3's client to its server.")
     if test.is_udp:
-        jitter_ms = number(object_of(test.end, "sum"), "jitter_ms")
+        jitter_ms = number(test.total("sum"), "jitter_ms")
         target = number(test.options, "target_bitrate")
         if jitter_ms is not None:
             notes.append(f"iperf3's jitter was {jitter_ms:.3g} ms.")
@@ -346,7 +355,7 @@ def _notes(test: _Test, ways: list[Direction]) -> list[str]:
     return notes
 
 
-def _way(test: _Test, way: Direction) -> _Way:
+def _way(test: _Test, way: Direction) -> Way:
     return test.reverse if way == "reverse" else test.forward
 
 
@@ -356,21 +365,15 @@ def _is_end(part: Json) -> bool:
     return any("udp" in stream for stream in objects_of(part, "streams")) or "cpu_utilization_percent" in part
 
 
-def _added(streams: list[Json]) -> Json:
-    """Returns what `sum` would contain."""
-    if not streams:
-        return {}
-    total = dict(streams[0])
-    for key in ("bits_per_second", "retransmits", "lost_packets", "packets"):
-        numbers = [value for stream in streams if (value := _count(stream, key)) is not None]
-        if numbers:
-            total[key] = sum(numbers)
-    return total
+def _total(part: Json, key: str, is_sender: bool) -> Json:
+    """Returns a direction's total. Until 3.10, `--bidir` writes those of both directions under one key."""
+    of_way = [each for each in _repeated(part, key.removesuffix(_REVERSE)) if each.get("sender") is is_sender]
+    return of_way[0] if len(of_way) == 1 else object_of(part, key)
 
 
-def _count(part: Json, key: str) -> float | None:
-    """An interval's losses may be negative: iperf3 corrects for packets that arrived late."""
-    return number(part, key, least=-1e15 if key == "lost_packets" else 0.0)
+def _repeated(part: Json, key: str) -> list[Json]:
+    value = part.get(key)
+    return [each for each in value if isinstance(each, dict)] if isinstance(value, Repeated) else []
 
 
 READER = Reader("iperf3", "a result of `iperf3 --json -c HOST > result.json`", recognises, read)
