@@ -10,6 +10,7 @@ from airtcp.fit.loss import Loss, counted_loss, fit_loss
 from airtcp.fit.loss_by_size import BySize, by_size
 from airtcp.fit.measurement import Direction, Fates, LossCount, OneWay, RoundTrips
 from airtcp.fit.overflow import Overflow, set_apart
+from airtcp.fit.overload import Overload, overload
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,8 @@ class Estimates:
     ways: dict[Direction, Delay]
     """The delay of each direction; both or none."""
     losses: dict[Direction, LossOf]
+    overloads: dict[Direction, Overload]
+    """What senders that chose their rate say of the link's."""
 
 
 def estimate(evidence: Evidence) -> Estimates:
@@ -41,7 +44,8 @@ def estimate(evidence: Evidence) -> Estimates:
     losses = {way: found for way in WAYS if (found := _loss(evidence, way)) is not None}
     delay = fit_delay(trips.what, is_idle=trips is evidence.idle) if trips is not None else None
     ways = {way: delays for way, each in evidence.one_way.items() if (delays := _one_way(each.what))}
-    return Estimates(delay, ways if len(ways) == 2 else {}, losses)
+    overloads = {way: sent for way, each in evidence.offered.items() if (sent := overload(each.what))}
+    return Estimates(delay, ways if len(ways) == 2 else {}, losses, overloads)
 
 
 def _one_way(delays: OneWay) -> Delay | None:

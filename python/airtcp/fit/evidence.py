@@ -15,6 +15,7 @@ from airtcp.fit.measurement import (
     LinkRate,
     LossCount,
     Measurement,
+    Offered,
     OneWay,
     QueueRoom,
     Reordering,
@@ -69,6 +70,7 @@ class Evidence:
     link_rate: dict[Direction, From[LinkRate]] = field(default_factory=dict)
     reached: dict[Direction, From[Throughput]] = field(default_factory=dict)
     """Throughput that transfers reached."""
+    offered: dict[Direction, From[Offered]] = field(default_factory=dict)
     counts: dict[Direction, From[LossCount]] = field(default_factory=dict)
     """Number of losses, if it is unknown which packets were lost."""
     resent: From[float] | None = None
@@ -144,12 +146,14 @@ def gather(measurements: Sequence[Measurement]) -> Evidence:
     )
     link_rates = list(_offers(measurements, lambda m: m.link_rates))
     late = list(_offers(measurements, lambda m: m.reordering))
+    offered = list(_offers(measurements, lambda m: m.offered))
     for way in WAYS:
         _put(found.counts, way, (c for c in counts if c.what.direction == way), lambda c: c.packets)
         _put(found.fates, way, (f for f in fates if f.what.direction == way), lambda f: len(f.lost))
         _put(found.reordering, way, (r for r in late if r.what.direction == way), lambda r: r.packets)
         _put(found.one_way, way, (d for d in one_way if d.what.direction == way), lambda d: len(d.delay_s))
         _put(found.queue_rooms, way, (r for r in rooms if r.what.direction == way), lambda r: r.packets)
+        _put(found.offered, way, (o for o in offered if o.what.direction == way), _packets)
         rates = (r for r in link_rates if r.what.direction == way)
         _put(found.link_rate, way, rates, lambda r: r.estimate_bps or r.at_least_bps)
         of_way = [t for t in throughput if t.what.direction in (way, "both")]
@@ -239,6 +243,10 @@ def _usual_spread_s(found: Evidence, way: Direction) -> float:
 
 def _mbps(bps: float) -> str:
     return f"{bps / 1e6:.3g}"
+
+
+def _packets(offered: Offered) -> float:
+    return float(offered.packets.sum())
 
 
 def _span(throughput: Throughput) -> float:

@@ -51,6 +51,8 @@ class Reading:
     """The end of a sentence that begins with `if`."""
     keys: tuple[tuple[str, str], ...]
     """As for `--set`; empty for the assumed reading."""
+    likelihood: float | None = None
+    """Of this reading, with the others as alternatives; None if the measurements do not tell."""
 
 
 @dataclass(frozen=True)

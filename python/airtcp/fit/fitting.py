@@ -239,10 +239,10 @@ def _drafted(
 ) -> Draft:
     drafted = Draft()
     file_name = _file_name(name)
-    put_rate(drafted, evidence, given, folder, file_name)
+    put_rate(drafted, evidence, estimates, given, folder, file_name)
     put_delay(drafted, evidence, estimates, replay=replay, name=file_name)
     put_queue(drafted, evidence)
-    put_loss(drafted, evidence, estimates.losses)
+    put_loss(drafted, evidence, estimates)
     put_readings(drafted, estimates.losses)
     put_overtaking(drafted, evidence)
     return drafted

@@ -19,7 +19,11 @@ class Way:
     interval_s: array[float] = field(default_factory=lambda: array("d"))
     rate_bps: array[float] = field(default_factory=lambda: array("d"))
     rtt_s: array[float] = field(default_factory=lambda: array("d"))
-    """NaN: unknown."""
+    """NaN: unknown; so in all below."""
+    cwnd_bytes: array[float] = field(default_factory=lambda: array("d"))
+    resent: array[float] = field(default_factory=lambda: array("d"))
+    sent_packets: array[float] = field(default_factory=lambda: array("d"))
+    lost_packets: array[float] = field(default_factory=lambda: array("d"))
     retransmissions: int | None = None
     lost: int | None = None
     packets: int = 0
@@ -33,8 +37,11 @@ class Way:
         self.time_s.append(start_s)
         self.interval_s.append(seconds)
         self.rate_bps.append(rate_bps)
-        rtts = [rtt for stream in streams if (rtt := number(stream, "rtt"))]
-        self.rtt_s.append(sum(rtts) / len(rtts) / 1e6 if rtts else math.nan)
+        self.rtt_s.append(_mean(streams, "rtt") / 1e6)
+        self.cwnd_bytes.append(_mean(streams, "snd_cwnd"))
+        self.resent.append(_or_nan(number(total, "retransmits")))
+        self.sent_packets.append(_or_nan(number(total, "packets")))
+        self.lost_packets.append(_or_nan(losses(total)))
         if (retransmits := number(total, "retransmits")) is not None:
             self.retransmissions = (self.retransmissions or 0) + int(retransmits)
         if (lost := losses(total)) is not None:
@@ -64,6 +71,15 @@ def added(streams: list[Json]) -> Json:
         if numbers:
             total[key] = sum(numbers)
     return total
+
+
+def _mean(streams: list[Json], key: str) -> float:
+    values = [value for stream in streams if (value := number(stream, key))]
+    return sum(values) / len(values) if values else math.nan
+
+
+def _or_nan(value: float | None) -> float:
+    return math.nan if value is None else value
 
 
 def losses(total: Json) -> float | None:

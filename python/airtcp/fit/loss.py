@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from airtcp.fit.findings import Value, Z
+from airtcp.fit.findings import CONFIDENCE, Value, Z
 from airtcp.fit.hidden_chain import Chain, likelihood, most_likely_chain, run_lengths
 from airtcp.fit.measurement import Flags
 
@@ -71,6 +71,11 @@ def share_of(n: int, count: int, chain: Chain | None) -> Value:
         * math.sqrt(best * (1 - best) / max(effective, 1.0) + squared / 4 / max(effective, 1.0))
     )
     return Value(best, max(0.0, middle - half), min(1.0, middle + half))
+
+
+def most_unseen(n: int) -> float:
+    """Returns the largest loss (95 %) that may leave no trace in `n` packets, however few: 1 − 0.05^(1/n)."""
+    return 1.0 if n <= 0 else 1 - (1 - CONFIDENCE) ** (1 / n)
 
 
 def _candidates(lost: Flags, n: int, count: int) -> list[tuple[Model, int, float, Chain | None]]:

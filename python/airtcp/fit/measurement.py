@@ -80,6 +80,33 @@ class LossCount:
 
 
 @dataclass(frozen=True)
+class Arrived:
+    """What a transfer carried in all."""
+
+    ip_bytes: float
+    within_s: float
+    """From the first packet sent until the last one arrived."""
+
+    @property
+    def rate_bps(self) -> float:
+        return 8 * self.ip_bytes / self.within_s
+
+
+@dataclass(frozen=True)
+class Offered:
+    """Packets that left at a rate of the sender's own choice, as UDP's do; all have the same shape (n,)."""
+
+    interval_s: Floats
+    packets: Floats
+    """Packets sent in each interval."""
+    lost: Floats
+    """How many of them never arrived."""
+    direction: Direction
+    packet_bytes: float
+    """Length of the IP packets."""
+
+
+@dataclass(frozen=True)
 class Throughput:
     """Rate in bit/s over time: `time_s`, `interval_s` and `rate_bps` have the same shape (n,)."""
 
@@ -92,6 +119,8 @@ class Throughput:
     """Whether this is the link's capacity. Otherwise it is a transfer's rate of IP packets, a lower bound."""
     rtt_s: Floats | None = None
     """The round trip of each interval, shape (n,), if the file has one."""
+    arrived: Arrived | None = None
+    """What arrived in all, if `rate_bps` is what the sender's application handed over."""
 
 
 @dataclass(frozen=True)
@@ -146,6 +175,21 @@ class Reordering:
 
 
 @dataclass(frozen=True)
+class Course:
+    """What a transfer did over time; all have the same shape (n,), and NaN where it is unknown."""
+
+    end_s: Floats
+    """End of each interval, in seconds since the transfer began."""
+    interval_s: Floats
+    srtt_s: Floats
+    """Smoothed round trip at the end of each interval, the mean of the connections."""
+    cwnd_bytes: Floats
+    """cwnd at the end of each interval, the mean of the connections, in bytes of payload."""
+    resent: Floats
+    """Retransmissions in each interval, of all connections."""
+
+
+@dataclass(frozen=True)
 class Transfer:
     """What a capture or `ss` reports of the TCP connection itself."""
 
@@ -160,6 +204,11 @@ class Transfer:
     ecn: bool | None = None
     direction: Direction = "forward"
     """Direction of the data."""
+    connections: int = 1
+    """Connections that carried it together, from the same moment on."""
+    course: Course | None = None
+    """None if it is unknown when what happened."""
+    arrived: Arrived | None = None
 
 
 @dataclass(frozen=True)
@@ -190,6 +239,7 @@ class Measurement:
     fates: tuple[Fates, ...] = ()
     loss_counts: tuple[LossCount, ...] = ()
     throughput: tuple[Throughput, ...] = ()
+    offered: tuple[Offered, ...] = ()
     link_rates: tuple[LinkRate, ...] = ()
     one_way: tuple[OneWay, ...] = ()
     queue_rooms: tuple[QueueRoom, ...] = ()
@@ -225,6 +275,7 @@ class Measurement:
             fates=_turned(self.fates),
             loss_counts=_turned(self.loss_counts),
             throughput=_turned(self.throughput),
+            offered=_turned(self.offered),
             link_rates=_turned(self.link_rates),
             one_way=_turned(self.one_way),
             queue_rooms=_turned(self.queue_rooms),
@@ -249,7 +300,17 @@ class Subjects:
 
 
 Directed = TypeVar(
-    "Directed", Fates, LossCount, Throughput, LinkRate, OneWay, QueueRoom, Reordering, Replay, Transfer
+    "Directed",
+    Fates,
+    LossCount,
+    Throughput,
+    Offered,
+    LinkRate,
+    OneWay,
+    QueueRoom,
+    Reordering,
+    Replay,
+    Transfer,
 )
 
 

@@ -7,21 +7,33 @@ import math
 import numpy as np
 
 from airtcp.fit.draft import LINK, Draft, Entry, duration, milliseconds, number, percent, table, text
-from airtcp.fit.estimates import LossOf
+from airtcp.fit.estimates import Estimates, LossOf
 from airtcp.fit.evidence import Evidence, From, there
 from airtcp.fit.findings import Finding, Reading, Unknown, Value
 from airtcp.fit.hidden_chain import Chain
-from airtcp.fit.loss import Loss
+from airtcp.fit.loss import Loss, most_unseen
 from airtcp.fit.loss_by_size import BySize
-from airtcp.fit.measurement import Direction, Fates, Reordering
+from airtcp.fit.measurement import Direction, Fates, LossCount, Reordering
 from airtcp.fit.overflow import Overflow
+from airtcp.fit.path_overload import put_overflow, put_readings_of_overload
 
 SMALL_PACKET_BYTES = 500.0
 
 
-def put_loss(draft: Draft, evidence: Evidence, losses: dict[Direction, LossOf]) -> None:
+def put_loss(draft: Draft, evidence: Evidence, estimates: Estimates) -> None:
     """Uses the best source: packets with a known direction, round-trip probes, then a transfer's
-    retransmissions."""
+    retransmissions. What a sender of UDP lost by its own rate is no loss of the link."""
+    losses = dict(estimates.losses)
+    for way, sent in estimates.overloads.items():
+        if way in losses and isinstance(losses[way].source.what, LossCount):
+            put_readings_of_overload(draft, evidence.offered[way], sent)
+            if sent.is_likely:
+                put_overflow(draft, evidence.offered[way], sent)
+                del losses[way]
+    _put_loss(draft, evidence, losses)
+
+
+def _put_loss(draft: Draft, evidence: Evidence, losses: dict[Direction, LossOf]) -> None:
     if "forward" in losses:
         _there(draft, losses["forward"])
         _back(draft, losses)
@@ -131,7 +143,21 @@ def _compare_with_probes(draft: Draft, losses: dict[Direction, LossOf]) -> None:
 
 
 def _resent(draft: Draft, resent: From[float]) -> None:
-    share = resent.what
+    share, transfer = resent.what, resent.source.transfer
+    packets = transfer.data_packets if transfer is not None else 0
+    if share == 0:
+        most = percent(most_unseen(packets), 2)
+        how = f"None of {packets} packets of {resent.name} was sent again; 95 % confidence."
+        draft.found.append(Finding("loss", f"at most {most}", "", how))
+        draft.unknown.append(
+            Unknown(
+                "loss",
+                f"{packets} packets of {resent.name} were too few to lose one.",
+                f"None assumed; it is below {most} (95 %).",
+                "A longer measurement detects rarer losses.",
+            )
+        )
+        return
     finding = Finding(
         "loss",
         f"at most {percent(share)}",
@@ -142,16 +168,11 @@ def _resent(draft: Draft, resent: From[float]) -> None:
         Unknown(
             "which of the retransmitted packets the link lost",
             "A count of retransmissions does not show it.",
-            "All are attributed to the link, independently, in both directions."
-            if share
-            else "None assumed.",
+            "All are attributed to the link, independently, in both directions.",
             "A ping log of the idle path would show it.",
         )
     )
-    if share > 0:
-        draft.add("loss", table(packet=number(share)), finding)
-    else:
-        draft.found.append(finding)
+    draft.add("loss", table(packet=number(share)), finding)
 
 
 def _findings(of: LossOf, way: Direction) -> list[Finding]:

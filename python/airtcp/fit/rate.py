@@ -9,15 +9,16 @@ from pathlib import Path
 
 import numpy as np
 
-from airtcp.fit.draft import Draft, Entry, percent, rate, text
+from airtcp.fit.draft import Draft, Entry, number, percent, rate, text
+from airtcp.fit.estimates import Estimates
 from airtcp.fit.evidence import SHORTEST_S, Evidence, From, mean_rate, there
 from airtcp.fit.findings import Finding, Unknown
-from airtcp.fit.measurement import Direction, LinkRate, Throughput
+from airtcp.fit.measurement import Direction, LinkRate, Offered, Throughput
+from airtcp.fit.overload import Overload
+from airtcp.fit.reached import SEVERAL, Reached, reached
 
 DEFAULT_RATE_BPS = 10e6
 """Default without a measurement, as in `airtcp compare` without a scenario."""
-REACHED_QUANTILE = 0.95
-"""Quantile of a transfer's intervals that shows its rate when nothing held it back."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,9 @@ class Given:
     reverse_rate_bps: float | None = None
 
 
-def put_rate(draft: Draft, evidence: Evidence, given: Given, folder: Path, name: str) -> None:
+def put_rate(
+    draft: Draft, evidence: Evidence, estimates: Estimates, given: Given, folder: Path, name: str
+) -> None:
     """Writes `rate`, `trace` or `log` of each direction. Paths are relative to `folder`."""
     forward = _capacity(evidence.capacity.get("forward"), folder, f"{name}.log.json", draft)
     if given.rate_bps is not None:
@@ -36,27 +39,29 @@ def put_rate(draft: Draft, evidence: Evidence, given: Given, folder: Path, name:
     elif forward is not None:
         entry = forward
     else:
-        entry = _shown(draft, evidence, "forward") or _assumed(draft)
+        entry = _shown(draft, evidence, estimates, "forward") or _assumed(draft, evidence)
     draft.forward.append(entry)
-    draft.rate_bps = given.rate_bps or _rate_of(evidence, "forward") or DEFAULT_RATE_BPS
-    forward_bps = _fixed(evidence, given.rate_bps, "forward")
+    draft.rate_bps = given.rate_bps or _rate_of(evidence, estimates, "forward") or DEFAULT_RATE_BPS
+    forward_bps = _fixed(evidence, estimates, given.rate_bps, "forward")
     if forward_bps is not None:
         draft.known_rates_bps = (
             forward_bps,
-            _fixed(evidence, given.reverse_rate_bps, "reverse") or forward_bps,
+            _fixed(evidence, estimates, given.reverse_rate_bps, "reverse") or forward_bps,
         )
-    back = _way_back(draft, evidence, given, folder, name)
+    back = _way_back(draft, evidence, estimates, given, folder, name)
     if back is not None:
         draft.reverse.append(back)
 
 
-def _way_back(draft: Draft, evidence: Evidence, given: Given, folder: Path, name: str) -> Entry | None:
+def _way_back(
+    draft: Draft, evidence: Evidence, estimates: Estimates, given: Given, folder: Path, name: str
+) -> Entry | None:
     capacity = evidence.capacity.get("reverse")
     if given.reverse_rate_bps is not None:
         return Entry("rate", text(rate(given.reverse_rate_bps)), ("Given by --reverse-rate.",))
     if capacity is not None and capacity.what is not getattr(evidence.capacity.get("forward"), "what", None):
         return _capacity(capacity, folder, f"{name}.reverse.log.json", draft)
-    shown = _shown(draft, evidence, "reverse")
+    shown = _shown(draft, evidence, estimates, "reverse")
     if shown is None and capacity is None:
         draft.unknown.append(
             Unknown(
@@ -69,12 +74,17 @@ def _way_back(draft: Draft, evidence: Evidence, given: Given, folder: Path, name
     return shown
 
 
-def _shown(draft: Draft, evidence: Evidence, way: Direction) -> Entry | None:
+def _shown(draft: Draft, evidence: Evidence, estimates: Estimates, way: Direction) -> Entry | None:
     """Returns what a transfer shows: the link's rate if it was filled, otherwise the rate reached."""
     link_rate = evidence.link_rate.get(way)
     if link_rate is not None and link_rate.what.estimate_bps is not None:
         return _estimated(link_rate, link_rate.what.estimate_bps, way, draft)
-    return _reached(evidence.reached[way], way, draft) if way in evidence.reached else None
+    if (sent := estimates.overloads.get(way)) is not None and sent.is_likely:
+        return _overloaded(evidence.offered[way], sent, draft)
+    found = reached(evidence, way)
+    if found is None:
+        return None
+    return _reached(evidence.reached[way], found, draft) if found.is_rate else None
 
 
 def _estimated(found: From[LinkRate], estimate_bps: float, way: Direction, draft: Draft) -> Entry:
@@ -91,18 +101,21 @@ def _estimated(found: From[LinkRate], estimate_bps: float, way: Direction, draft
     return Entry("rate", text(rate(estimate_bps)), (finding.text,))
 
 
-def _fixed(evidence: Evidence, given_bps: float | None, way: Direction) -> float | None:
+def _fixed(evidence: Evidence, estimates: Estimates, given_bps: float | None, way: Direction) -> float | None:
     """Returns a constant rate that is not a default."""
-    return given_bps or (None if way in evidence.capacity else _rate_of(evidence, way))
+    return given_bps or (None if way in evidence.capacity else _rate_of(evidence, estimates, way))
 
 
-def _rate_of(evidence: Evidence, way: Direction) -> float | None:
+def _rate_of(evidence: Evidence, estimates: Estimates, way: Direction) -> float | None:
     if way in evidence.capacity:
         return mean_rate(evidence.capacity[way].what)
     link_rate = evidence.link_rate.get(way)
     if link_rate is not None and link_rate.what.estimate_bps is not None:
         return link_rate.what.estimate_bps
-    return _quantile(evidence.reached[way].what) if way in evidence.reached else None
+    if (sent := estimates.overloads.get(way)) is not None and sent.is_likely:
+        return sent.arrived_bps
+    found = reached(evidence, way)
+    return max(1.0, found.rate_bps) if found is not None and found.is_rate else None
 
 
 def _capacity(found: From[Throughput] | None, folder: Path, converted: str, draft: Draft) -> Entry | None:
@@ -152,36 +165,53 @@ def _spread(throughput: Throughput) -> str:
     return f"nine tenths of the time {rate(float(low)) if low >= 1 else 'nothing'} to {rate(float(high))}"
 
 
-def _quantile(throughput: Throughput) -> float:
-    return max(1.0, float(np.quantile(throughput.rate_bps, REACHED_QUANTILE)))
+def _overloaded(source: From[Offered], found: Overload, draft: Draft) -> Entry:
+    """A rate that arrived while more was sent is the capacity."""
+    finding = Finding(
+        f"rate {there(source.what.direction)}",
+        rate(found.arrived_bps),
+        "",
+        f"It arrived in {source.name} while {rate(found.sent_bps)} was sent: more than the link carries.",
+    )
+    draft.found.append(finding)
+    return Entry("rate", text(rate(found.arrived_bps)), (finding.text,))
 
 
-def _reached(found: From[Throughput], way: Direction, draft: Draft) -> Entry:
-    throughput = found.what
+def _reached(source: From[Throughput], found: Reached, draft: Draft) -> Entry:
+    way = source.what.direction if source.what.direction != "both" else "forward"
+    least = rate(max(1.0, found.rate_bps))
+    over = f"over {SEVERAL} round trips and more, one time in twenty" if found.is_quantile else (
+        f"in {number(found.within_s, 3)} s, from the first packet to the last"
+    )  # fmt: skip
     finding = Finding(
         f"rate {there(way)}",
-        f"at least {rate(_quantile(throughput))}",
-        f"{rate(mean_rate(throughput))} mean",
-        f"{found.name} reached it in one interval of twenty; the link may be faster.",
+        f"at least {least}",
+        f"{rate(mean_rate(source.what))} mean" if found.is_quantile else "",
+        f"So much arrived in {source.name} {over}; the link may be faster.",
     )
     draft.found.append(finding)
     draft.unknown.append(
         Unknown(
             f"capacity {there(way)}",
             "A transfer shows what it reached, not the capacity of the link.",
-            f"The best rate it reached, {rate(_quantile(throughput))}, is assumed.",
+            f"The best rate it reached, {least}, is assumed.",
             f"{'--rate' if way == 'forward' else '--reverse-rate'} says otherwise.",
         )
     )
-    return Entry("rate", text(rate(_quantile(throughput))), (finding.text,))
+    return Entry("rate", text(least), (finding.text,))
 
 
-def _assumed(draft: Draft) -> Entry:
+def _assumed(draft: Draft, evidence: Evidence) -> Entry:
+    burst, why = reached(evidence, "forward"), "No input shows the link rate."
+    if burst is not None:
+        name, trips = evidence.reached["forward"].name, max(burst.round_trips, 0.1)
+        lasted = f"{number(trips, 2)} round trip{'' if number(trips, 2) == '1' else 's'}"
+        why = f"{name} lasted {lasted}, in which {rate(burst.rate_bps)} arrived: a burst, not a rate."
     unknown = Unknown(
         "rate",
-        "No input shows the link rate.",
+        why,
         f"{DEFAULT_RATE_BPS / 1e6:g} Mbit/s assumed.",
-        "Give --rate, or add an iperf3 result, a capture or a capacity trace.",
+        "Give --rate, or add an iperf3 result of some seconds, a capture or a capacity trace.",
     )
     draft.unknown.append(unknown)
     return Entry("rate", text(rate(DEFAULT_RATE_BPS)), (f"ASSUMED. {unknown.text}",))

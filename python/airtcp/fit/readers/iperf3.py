@@ -9,14 +9,17 @@ from pathlib import Path
 
 import numpy as np
 
+from airtcp.fit.iperf3_totals import arrived, course, offered, omitted_s, sent
 from airtcp.fit.iperf3_way import Way, added, losses
 from airtcp.fit.json_objects import objects
 from airtcp.fit.json_values import Json, Repeated, number, object_of, objects_of
 from airtcp.fit.measurement import (
+    Arrived,
     Direction,
     Floats,
     LossCount,
     Measurement,
+    Offered,
     Reordering,
     RoundTrips,
     Skipped,
@@ -76,6 +79,10 @@ class _Test:
     @property
     def is_udp(self) -> bool:
         return self.options.get("protocol") == "UDP"
+
+    @property
+    def connections(self) -> int:
+        return int(number(self.options, "num_streams", least=1, most=1e4) or 1)
 
     @property
     def is_server(self) -> bool:
@@ -189,10 +196,11 @@ def _measurement(path: Path, tests: list[_Test], skipped: Skipped | None, notes:
         source=path,
         format=f"iperf3 ({protocol}{', both ways' if len(ways) > 1 else ''})",
         throughput=tuple(_throughput(tests, way, packet_bytes / payload_bytes) for way in ways),
+        offered=tuple(each for way in ways if (each := _offered(tests, way, packet_bytes))),
         round_trips=_round_trips(tests, packet_bytes),
         loss_counts=tuple(count for way in ways if (count := _losses(tests, way, packet_bytes))),
         reordering=_reordering(tests, ways) if first.is_udp else (),
-        transfer=None if first.is_udp else _transfer(tests, payload_bytes),
+        transfer=None if first.is_udp else _transfer(tests, packet_bytes, payload_bytes),
         is_seen_from_far=bool(first.options.get("reverse")) and len(ways) == 1,
         skipped=skipped,
         notes=tuple(notes),
@@ -213,6 +221,8 @@ def _throughput(tests: list[_Test], way: Direction, expansion: float) -> Through
     parts = [_way(test, way) for test in tests]
     rtt_s = np.concatenate([part.rtt_s for part in parts])
     rates = [_left_the_buffer(test, part) for test, part in zip(tests, parts, strict=True)]
+    first = tests[0]
+    is_received = first.is_udp or first.is_server or bool(first.options.get("reverse"))
     return Throughput(
         time_s=np.concatenate([part.time_s for part in parts]),
         interval_s=np.concatenate([part.interval_s for part in parts]),
@@ -220,7 +230,32 @@ def _throughput(tests: list[_Test], way: Direction, expansion: float) -> Through
         direction=way,
         is_capacity=False,
         rtt_s=rtt_s if np.isfinite(rtt_s).any() else None,
+        arrived=None if is_received or way == "reverse" else _arrived(tests, expansion),
     )
+
+
+def _arrived(tests: list[_Test], expansion: float) -> Arrived:
+    """Returns what the receivers counted or, if a result breaks off, what had left the sender at least."""
+    each = [
+        arrived(test.total("sum_received"), expansion)
+        or sent(
+            test.forward.rate_bps,
+            test.forward.interval_s,
+            np.multiply(test.forward.cwnd_bytes, test.connections),
+            expansion,
+        )
+        for test in tests
+    ]
+    return Arrived(sum(one.ip_bytes for one in each), sum(one.within_s for one in each))
+
+
+def _offered(tests: list[_Test], way: Direction, packet_bytes: float) -> Offered | None:
+    if not tests[0].is_udp:
+        return None
+    parts = [_way(test, way) for test in tests]
+    columns = ((p.interval_s, p.sent_packets, p.lost_packets) for p in parts)
+    totals = [test.total("sum", way) for test in tests]
+    return offered(zip(*columns, strict=True), totals, way, packet_bytes)
 
 
 def _left_the_buffer(test: _Test, part: Way) -> Floats:
@@ -231,6 +266,11 @@ def _left_the_buffer(test: _Test, part: Way) -> Floats:
     rates, interval_s = np.array(part.rate_bps), np.array(part.interval_s)
     sent = number(test.total("sum_sent"), "bytes")
     received = number(test.total("sum_received"), "bytes")
+    ended = _lost_at_the_end(test, "forward") if part is test.forward else None
+    if test.is_udp and part.lost is None and ended is not None:
+        # The sender counts what it sends; how much of that was lost is known at the end.
+        arrives: Floats = rates * (1 - ended[1] / ended[0])
+        return arrives
     if test.is_udp or part is test.reverse or test.options.get("reverse") or not sent or not received:
         return rates
     carried = np.cumsum(rates * interval_s) - 8 * max(0.0, sent - received)
@@ -315,7 +355,7 @@ def _reordering(tests: list[_Test], ways: list[Direction]) -> tuple[Reordering, 
     return tuple(found)
 
 
-def _transfer(tests: list[_Test], payload_bytes: float) -> Transfer | None:
+def _transfer(tests: list[_Test], packet_bytes: float, payload_bytes: float) -> Transfer | None:
     retransmissions, sent_bytes = 0, 0.0
     for test in tests:
         total = test.total("sum_sent")
@@ -325,13 +365,24 @@ def _transfer(tests: list[_Test], payload_bytes: float) -> Transfer | None:
         if count is None:
             return None
         retransmissions += int(count)
-        sent_bytes += float(np.dot(test.forward.rate_bps, test.forward.interval_s)) / 8
-    algorithm = tests[0].end.get("sender_tcp_congestion")
+        # Of what was written, only what arrived is known to have been sent.
+        written = float(np.dot(test.forward.rate_bps, test.forward.interval_s)) / 8
+        sent_bytes += number(test.total("sum_received"), "bytes") or written
+    first = tests[0]
+    algorithm = first.end.get("sender_tcp_congestion")
+    way = first.forward
     return Transfer(
         data_packets=math.ceil(sent_bytes / payload_bytes),
         retransmissions=retransmissions,
         mss_bytes=int(payload_bytes),
         congestion_control=algorithm if isinstance(algorithm, str) else None,
+        connections=first.connections,
+        course=course(way.interval_s, way.rtt_s, way.cwnd_bytes, way.resent, omitted_s(first.options))
+        if len(tests) == 1
+        else None,
+        arrived=arrived(first.total("sum_received"), packet_bytes / payload_bytes)
+        if len(tests) == 1
+        else None,
     )
 
 
