@@ -40,7 +40,7 @@ def command(
         typer.Argument(
             metavar="FILE...",
             help="Measurements of one path: ping output, mahimahi traces, bandwidth logs (JSON, CSV), "
-            "iperf3 --json, ss -ti, captures (pcap, pcapng), irtt, fping --json, mtr, SmokePing, Flent, "
+            "iperf3 --json, ss -ti, captures (pcap, pcapng), irtt, fping, mtr, SmokePing, Flent, "
             "logs of `airtcp measure`.",
             show_default=False,
         ),

@@ -294,9 +294,11 @@ class Subjects:
     what: str
     """What they are, in the plural, e.g. `hosts`."""
     of: Mapping[str, Measurement]
-    """By the name that the file gives to each; at least two."""
+    """By the name that the file gives to each."""
     usual: str | None = None
     """The one that is meant unless somebody chooses another; None if the file does not tell."""
+    why: str = ""
+    """Why none is meant, if that they are several is not the reason."""
 
 
 Directed = TypeVar(

@@ -23,9 +23,10 @@ def chosen(found: Measurement | Subjects, only: str | None = None) -> Measuremen
         return found
     if only is None:
         if found.usual is None:
+            why = found.why or f"{len(found.of)} {found.what} in one file"
             raise FileError(
-                f"{_source(found)}: {len(found.of)} {found.what} in one file ({_listed(found.of)}); "
-                f"fit one at a time: {_example(found)}"
+                f"{_source(found)}: {why} ({found.what}: {_listed(found.of)}); "
+                f"to fit one of them: {_example(found)}"
             )
         return _noted(found, found.usual)
     names = _meant(found, only)
@@ -59,7 +60,7 @@ def _listed(names: Iterable[str]) -> str:
 
 
 def _example(found: Subjects) -> str:
-    return f"airtcp fit {shlex.quote(_source(found))} --only {shlex.quote(shown(next(iter(found.of))))}"
+    return f"airtcp fit {shlex.quote(_source(found))} --only {shlex.quote(shown(list(found.of)[-1]))}"
 
 
 def _source(found: Subjects) -> str:

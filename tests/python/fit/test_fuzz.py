@@ -11,6 +11,8 @@ import pytest
 from dialects import DIALECTS
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from test_fping import lines, lists
+from test_mtr import as_xml
 from test_other_tools import MTR_CSV, MTR_JSON, MTR_REPORT, dumped, fetched, flent, fping, irtt
 
 from airtcp.fit import detect
@@ -45,6 +47,9 @@ VALID: dict[str, bytes] = {
     "mtr json": json.dumps(MTR_JSON).encode(),
     "mtr csv": MTR_CSV.encode(),
     "mtr raw": b"h 0 192.0.2.1\n" + b"".join(b"x 0 %d\np 0 1100 %d\n" % (n, n) for n in range(3)),
+    "mtr xml": as_xml([("192.0.2.1", 0, 1.0, 1.5), ("192.0.2.9", 4, 30.0, 33.5)], "192.0.2.9").encode(),
+    "fping text": lines({"192.0.2.1": [20.0, None, 21.0, 22.5]}, dated=True).encode(),
+    "fping list": lists({"192.0.2.1": [20.0, None, 21.0, 22.5]}).encode(),
     "smokeping": fetched().encode(),
     "smokeping dump": dumped().encode(),
     "flent": json.dumps(flent()).encode(),

@@ -147,7 +147,6 @@ Start: 2026-01-01T12:00:00+0000
 HOST: here                        Loss%   Snt   Last   Avg  Best  Wrst StDev
   1.|-- 192.0.2.1                  0.0%   100    1.0   1.1   0.9   2.0   0.1
   2.|-- 192.0.2.9                  4.0%   100   31.0  33.5  30.2  60.0   4.0
-  3.|-- ???                       100.0   100    0.0   0.0   0.0   0.0   0.0
 """
 MTR_CSV = """\
 Mtr_Version,Start_Time,Status,Host,Hop,Ip,Loss%,Snt, ,Last,Avg,Best,Wrst,StDev,
