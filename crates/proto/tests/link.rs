@@ -6,10 +6,10 @@ use airtcp_proto::path::{
     RateLog, Starts, Trace, TraceDriven, Transmitter,
 };
 use airtcp_proto::queue::{
-    Build, Discipline, DropCause, Item, Limit, Queue, codel, drop_tail, fq_codel, red,
+    Build, Discipline, DropCause, Item, Limit, Queue, codel, drop_tail, fq_codel, red, token_bucket,
 };
 use airtcp_proto::{Chance, Chances};
-use airtcp_wire::{Dur, Positive, Probability, Rate, Time};
+use airtcp_wire::{Bytes, Dur, Positive, Probability, Rate, Time};
 use proptest::prelude::*;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -21,6 +21,7 @@ enum QueueKind {
     Red,
     Codel,
     FqCodel,
+    TokenBucket,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -65,6 +66,10 @@ fn queue(kind: QueueKind, limit: Limit) -> Box<dyn Queue> {
             weight: Probability::new(0.1),
             ..Default::default()
         }),
+        // A third of the rate.
+        QueueKind::TokenBucket => {
+            Discipline::TokenBucket(token_bucket::Config { rate: Rate(RATE.0 / 3), burst: Bytes(4000) })
+        }
     };
     discipline.build(Build { limit, rate: RATE, chance: chance("queue") })
 }
@@ -186,7 +191,14 @@ fn arrivals() -> impl Strategy<Value = Arrivals> {
 
 fn setups() -> impl Strategy<Value = Setup> {
     use QueueKind::*;
-    let queue = prop_oneof![Just(DropTail), Just(AskedDropTail), Just(Red), Just(Codel), Just(FqCodel)];
+    let queue = prop_oneof![
+        Just(DropTail),
+        Just(AskedDropTail),
+        Just(Red),
+        Just(Codel),
+        Just(FqCodel),
+        Just(TokenBucket)
+    ];
     let sender = prop_oneof![Just(Sender::Fixed), Just(Sender::Trace), Just(Sender::Log)];
     let jitter = prop::option::of((0..20_000_000u64, any::<bool>()));
     (
@@ -282,7 +294,10 @@ proptest! {
     }
 
     #[test]
-    fn no_queue_lets_the_transmitter_rest_while_packets_wait(setup in setups(), arrivals in arrivals()) {
+    fn no_queue_lets_the_transmitter_rest_while_packets_wait(
+        setup in setups().prop_filter("packets wait for tokens", |setup| setup.queue != QueueKind::TokenBucket),
+        arrivals in arrivals(),
+    ) {
         let setup = Setup { sender: Sender::Fixed, jitter: None, outages: None, arq: None, ..setup };
         let mut free_at = Time::ZERO;
         for output in run(&mut link(setup), &arrivals) {

@@ -7,7 +7,7 @@ use airtcp_proto::tcp::TcpConfig;
 use airtcp_wire::Time;
 
 /// The best goodput of a flow that is alone, in bit/s: the mean rate of the tightest link, less what is lost at random
-/// on it and on the links behind it. Outages do not count. A cell counts with the rate that a user who always has data
+/// on it and on the links behind it. A token bucket counts with its rate. Outages do not count. A cell counts with the rate that a user who always has data
 /// would get in a run with these chances.
 pub fn goodput_bound_bps(
     scenario: &model::Scenario,
@@ -37,8 +37,10 @@ pub fn goodput_bound_bps(
                 bps(channel.saturated_bytes(from, until), from, until)
             }
         };
+        // In a long run; a full bucket at the start lets a burst pass.
+        let tokens_bps = side.queue.discipline.bucket().map_or(f64::INFINITY, |bucket| bucket.rate.0 as f64);
         let Crossing { carried, lost } = crossing(side, packet);
-        arriving.min(rate_bps * carried) * (1.0 - lost)
+        arriving.min(tokens_bps).min(rate_bps * carried) * (1.0 - lost)
     });
     arriving * f64::from(config.segment_payload()) / f64::from(packet)
 }
@@ -69,10 +71,11 @@ fn crossing(side: &Side, bytes: u32) -> Crossing {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scenario::model::{Arq, Fec, Flow, Loss, Protected, Scenario};
+    use crate::scenario::model::{Arq, Discipline, Fec, Flow, Loss, Protected, Scenario};
     use airtcp_proto::path::BerForm;
+    use airtcp_proto::queue::token_bucket;
     use airtcp_proto::tcp::profile;
-    use airtcp_wire::{Dur, Rate};
+    use airtcp_wire::{Bytes, Dur, Rate};
 
     #[test]
     fn loss_behind_the_bottleneck_costs_and_loss_before_it_does_not() {
@@ -88,6 +91,18 @@ mod tests {
         let payload = 1448.0 / 1500.0;
         assert_eq!(bound(vec![lossy.clone(), slow.clone()]), 1e7 * payload);
         assert_eq!(bound(vec![slow, lossy]), 1e7 * 0.9 * payload);
+    }
+
+    #[test]
+    fn a_policer_bounds_what_its_link_could_carry() {
+        let mut policed = Link::symmetric("policed", Side::plain(Rate(100_000_000), Dur::ZERO, 50));
+        policed.forward.loss.packet = 0.1.into();
+        policed.forward.queue.discipline =
+            Discipline::TokenBucket(token_bucket::Config { rate: Rate(5_000_000), burst: Bytes(32_000) });
+        let scenario = Scenario::over(vec![policed], Dur::from_secs(1));
+        let flow = Flow::unlimited("f", 0, 0);
+        let bound = goodput_bound_bps(&scenario, &flow, &profile::linux(), &Chances::new(1));
+        assert_eq!(bound, 5e6 * 0.9 * 1448.0 / 1500.0);
     }
 
     /// ARQ and FEC turn loss into lost capacity. Where they protect header packets only, data is unaffected.

@@ -83,19 +83,19 @@ impl Foreseen {
     }
 }
 
-/// Any other queue. It is asked for a packet each time the transmitter becomes free.
+/// Any other queue. It is asked for a packet each time the transmitter becomes free, and when one that it has refused may go.
 pub(super) struct Asked {
     queue: Box<dyn Queue>,
     /// Scratch space for the queue's drops; empty between calls.
     drops: Drops,
-    /// The transmitter is free and nothing waits.
-    idle: bool,
+    /// The transmitter takes no packet before this, although it may be free: never if nothing waits.
+    ready_at: Time,
     handoffs: Option<Box<Episodes>>,
 }
 
 impl Asked {
     pub fn new(queue: Box<dyn Queue>) -> Asked {
-        Asked { queue, drops: Drops::new(), idle: true, handoffs: None }
+        Asked { queue, drops: Drops::new(), ready_at: Time::NEVER, handoffs: None }
     }
 
     pub fn with_handoffs(self, handoffs: Episodes) -> Asked {
@@ -114,7 +114,7 @@ impl Asked {
         line.counters.on_join(now);
         self.queue.enqueue(now, item, &mut self.drops);
         self.settle_drops(now, line);
-        if self.idle {
+        if self.ready_at.is_never() {
             self.take_up(now, line);
         }
         line.counters.on_queue_length(self.queue.len());
@@ -127,8 +127,8 @@ impl Asked {
         loop {
             let handoff_at = self.handoff_at();
             let until = now.min(handoff_at);
-            while !self.idle && line.free_at <= until {
-                self.take_up(line.free_at, line);
+            while self.takes_up_at(line) <= until {
+                self.take_up(self.takes_up_at(line), line);
             }
             if now < handoff_at {
                 return;
@@ -137,14 +137,18 @@ impl Asked {
         }
     }
 
+    /// When the transmitter takes up the next packet.
+    #[inline]
+    fn takes_up_at(&self, line: &Line) -> Time {
+        self.ready_at.max(line.free_at)
+    }
+
     pub fn next_wake(&self, line: &Line) -> Time {
-        let mut next = line.next_out;
-        if !self.idle {
-            next = next.min(line.next_overtaking());
-        }
-        if !self.idle && next.is_never() {
-            // A hand-off took even the packet in the transmitter.
-            next = line.free_at;
+        let takes_up_at = self.takes_up_at(line);
+        let mut next = line.next_out.min(line.next_overtaking(takes_up_at));
+        if next.is_never() {
+            // Nothing is in the transmitter: what waits has been refused, or a hand-off took even the packet there.
+            next = takes_up_at;
         }
         if next.is_never() { next } else { next.min(self.handoff_at()) }
     }
@@ -163,7 +167,7 @@ impl Asked {
     fn take_up(&mut self, start: Time, line: &mut Line) {
         let next = self.queue.dequeue(start, &mut self.drops);
         self.settle_drops(start, line);
-        self.idle = next.is_none();
+        self.ready_at = if next.is_some() { Time::ZERO } else { self.queue.ready_at() };
         if let Some(item) = next {
             line.counters.on_leave(start);
             line.send(start, item);
@@ -174,7 +178,7 @@ impl Asked {
     #[cold]
     fn hand_off(&mut self, at: Time, line: &mut Line) {
         line.drop_later_than(at, DropCause::Outage);
-        while let Some(item) = self.queue.dequeue(at, &mut self.drops) {
+        while let Some(item) = self.queue.discard(at, &mut self.drops) {
             self.settle_drops(at, line);
             line.counters.on_leave(at);
             line.drop(at, item.id, DropCause::Outage);

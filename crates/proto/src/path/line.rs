@@ -61,11 +61,11 @@ impl Line {
         self.transmitter = Box::new(Interrupted::new(transmitter, outages));
     }
 
-    /// The earliest time at which the packet that the transmitter takes up next may come out before those in the pipe.
+    /// The earliest time at which a packet that the transmitter takes up at `start` may come out before those in the pipe.
     /// [`Time::NEVER`] if packets do not overtake.
     #[inline]
-    pub fn next_overtaking(&self) -> Time {
-        if self.pipe.overtakes() { self.free_at + self.propagation } else { Time::NEVER }
+    pub fn next_overtaking(&self, start: Time) -> Time {
+        if self.pipe.overtakes() { start + self.propagation } else { Time::NEVER }
     }
 
     /// The transmitter, which is free, takes up a packet at `start`.

@@ -59,6 +59,11 @@ impl DropTail {
     pub(super) fn has_room(&self, bytes: u32) -> bool {
         self.limit.admits(self.waiting.len(), self.bytes, bytes)
     }
+
+    /// The packet that leaves next.
+    pub(super) fn head(&self) -> Option<&Item> {
+        self.waiting.front()
+    }
 }
 
 impl Queue for DropTail {

@@ -10,6 +10,7 @@ pub mod drop_tail;
 pub mod fq_codel;
 pub mod header_first;
 pub mod red;
+pub mod token_bucket;
 
 pub use drop_tail::{DropTail, Limit};
 
@@ -28,6 +29,7 @@ choice! {
     "header-first" => HeaderFirst(header_first::Config),
     "codel" => Codel(codel::Config),
     "fq-codel" => FqCodel(fq_codel::Config),
+    "token-bucket" => TokenBucket(token_bucket::Config),
 }
 
 /// The keys of one discipline. Field names are the keys, doc comments their documentation; serde fills in defaults.
@@ -40,7 +42,24 @@ pub trait Keys {
         None
     }
 
+    /// Least room in packets.
+    fn least_packets(&self) -> u32 {
+        1
+    }
+
+    /// The tokens that packets need; `None`: none.
+    fn bucket(&self) -> Option<Bucket> {
+        None
+    }
+
     fn build(&self, build: Build) -> Box<dyn Queue>;
+}
+
+/// No more than `burst` and what `rate` carries passes in any time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Bucket {
+    pub rate: Rate,
+    pub burst: Bytes,
 }
 
 /// What a queue is built from, beside its own keys.
@@ -111,13 +130,24 @@ pub type Drops = Vec<(Item, DropCause)>;
 
 /// A queueing discipline.
 ///
-/// `now` never goes back between calls. An enqueued packet leaves exactly once: from `dequeue`, or through `drops`. The transmitter calls
-/// `dequeue` each time it becomes free. If that returns `None`, the queue knows that its link is idle.
+/// `now` never goes back between calls. An enqueued packet leaves exactly once: from `dequeue` or `discard`, or through `drops`. The
+/// transmitter calls `dequeue` each time it becomes free. If that returns `None`, the queue knows that its link is idle; the transmitter
+/// asks again when a packet comes, or at `ready_at`.
 pub trait Queue: Send {
     fn enqueue(&mut self, now: Time, item: Item, drops: &mut Drops);
 
     /// The packet that the transmitter, free at `now`, sends next.
     fn dequeue(&mut self, now: Time, drops: &mut Drops) -> Option<Item>;
+
+    /// When a packet may go that `dequeue` has just refused; never if none waits.
+    fn ready_at(&self) -> Time {
+        Time::NEVER
+    }
+
+    /// A packet that waits, whether it may go or not: a hand-off loses all of them.
+    fn discard(&mut self, now: Time, drops: &mut Drops) -> Option<Item> {
+        self.dequeue(now, drops)
+    }
 
     /// Packets waiting.
     fn len(&self) -> usize;

@@ -94,7 +94,7 @@ fn emulated(emulator: &mut Emulator, entered: &[Seen], end: Time, lag: Dur) -> V
     left
 }
 
-const PATHS: [&str; 6] = [
+const PATHS: [&str; 8] = [
     "[[link]]\nname = 'air'\nrate = '10Mbit/s'\ndelay = '5ms'\nqueue.packets = 20\nloss.ber = 1e-6",
     "schemes = ['spectcp']\n[[link]]\nname = 'air'\nrate = '4Mbit/s'\ndelay = '20ms'\n\
      queue = { discipline = 'red', ecn = true, min_threshold = 5, max_threshold = 15, packets = 40 }",
@@ -108,6 +108,10 @@ const PATHS: [&str; 6] = [
      queue = { discipline = 'fq-codel', packets = 60 }\nfec = { symbol_bits = 8, data_symbols = 223, parity_symbols = 32 }",
     "[[link]]\nname = 'a'\nrate = '20Mbit/s'\ndelay = '3ms'\n[[link]]\nname = 'b'\nrate = '6Mbit/s'\ndelay = '7ms'\n\
      loss.ber = 1e-6\n[[link]]\nname = 'c'\nrate = '7Mbit/s'\ndelay = '1ms'\nqueue.packets = 5",
+    "[[link]]\nname = 'policed'\nrate = '100Mbit/s'\ndelay = '20ms'\n\
+     queue = { discipline = 'token-bucket', rate = '5Mbit/s', burst = '32kB' }",
+    "[[link]]\nname = 'shaped'\nrate = '20Mbit/s'\ndelay = '20ms'\n\
+     queue = { discipline = 'token-bucket', rate = '5Mbit/s', burst = '10kB', packets = 40 }",
 ];
 
 /// The same packets at the same times with the same seed have the same fates, marks and times as in the simulator,

@@ -30,7 +30,9 @@ impl Path {
 /// Checks a queue, and leaves its room as written.
 pub(super) fn queue(written: &OneOf<Discipline>, check: &mut Check<'_>) -> Option<Queue> {
     let (discipline, room) = check.one_of(written)?;
-    check.refuse_if(room.packets == Some(0), "packets", "must be at least 1");
+    let least = discipline.least_packets();
+    let too_few = room.packets.is_some_and(|packets| packets < least);
+    check.refuse_if(too_few, "packets", &format!("must be at least {least}"));
     check.refuse_if(room.bytes == Some(Bytes(0)), "bytes", "must be above zero");
     Some(Queue { room, discipline })
 }

@@ -6,7 +6,7 @@ use crate::scenario::model::{self, Capacity, Discipline, Distribution, Episodes,
 use crate::scenario::{Scenario, schema};
 use airtcp_proto::Chances;
 use airtcp_proto::path::loss::burst::Interval;
-use airtcp_proto::queue::{codel, header_first};
+use airtcp_proto::queue::{codel, header_first, token_bucket};
 use airtcp_wire::{Bytes, Dur, Rate, Time};
 use serde_json::Value;
 use std::path::Path;
@@ -59,6 +59,16 @@ fn each_discipline_has_its_own_defaults() {
     let warning = queue("discipline = \"congestion-warning\", threshold = 10").discipline;
     let Discipline::CongestionWarning(keys) = warning else { panic!() };
     assert_eq!((keys.threshold.get(), keys.weight.get()), (10.0, 0.2));
+    let policer = queue("discipline = \"token-bucket\", rate = \"5Mbit/s\", burst = \"32kB\"");
+    assert_eq!(policer.room, Room { packets: Some(0), bytes: None });
+    let shaper =
+        queue("discipline = \"token-bucket\", rate = \"5Mbit/s\", burst = \"32kB\", bytes = \"1MB\"");
+    assert_eq!(shaper.room, Room { packets: None, bytes: Some(Bytes(1_000_000)) });
+    let keys = token_bucket::Config { rate: Rate(5_000_000), burst: Bytes(32_000) };
+    assert_eq!(
+        [policer.discipline, shaper.discipline],
+        [Discipline::TokenBucket(keys), Discipline::TokenBucket(keys)]
+    );
 }
 
 #[test]
