@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from airtcp.fit.readers.ping.lines import Answer as Line
+from airtcp.fit.readers.ping.events import Answer as Line
 from airtcp.fit.readers.ping.lines import event
 from airtcp.measure.prober import Answer, ProbeError
 from airtcp.measure.sockets import Host

@@ -92,6 +92,32 @@ def windows_in_another_language(rtts: Rtts) -> str:
     return text
 
 
+def hping(rtts: Rtts) -> str:
+    """`hping3 -1`; `id=` is another one in each answer."""
+    lines = ["HPING example.org (eth0 192.0.2.1): icmp mode set, 28 headers + 0 data bytes"]
+    lines += [
+        f"len=46 ip=192.0.2.1 ttl=56 id={59000 + n} icmp_seq={n & 0xFFFF} rtt={rtt:.1f} ms"
+        for n, rtt in enumerate(rtts)
+        if rtt is not None
+    ]
+    return "\n".join([*lines, "", *_summary(rtts, "", " packets")]).replace("ping stat", "hping stat")
+
+
+def hping_of_syns(rtts: Rtts) -> str:
+    """`hping3 -V -S -p 443`, whose answers have three lines each, without a host's address in the second."""
+    lines = ["using eth0, addr: 192.0.2.7, MTU: 1500"]
+    lines += ["HPING example.org (eth0 192.0.2.1): S set, 40 headers + 0 data bytes"]
+    for n, rtt in enumerate(rtts):
+        if rtt is not None:
+            lines += [
+                f"len=46 ip=192.0.2.1 ttl=56 DF id={n * 7 % 65536} tos=0 iplen=44",
+                f"sport=443 flags=SA seq={n & 0xFFFF} win=64240 rtt={rtt:.1f} ms",
+                f"seq=1{n}2 ack=2{n}1 sum=1a2b urp=0",
+                "",
+            ]
+    return "\n".join([*lines, "", *_summary(rtts, "", " packets")]).replace("ping stat", "hping stat")
+
+
 def _summary(rtts: Rtts, time: str, packets: str = "") -> list[str]:
     received = sum(rtt is not None for rtt in rtts)
     share = 100 * (len(rtts) - received) / len(rtts)
@@ -105,5 +131,14 @@ def _summary(rtts: Rtts, time: str, packets: str = "") -> list[str]:
 
 DIALECTS: dict[str, Callable[[Rtts], str]] = {
     function.__name__: function
-    for function in (linux, linux_stamped, macos, busybox, windows, windows_in_another_language)
+    for function in (
+        linux,
+        linux_stamped,
+        macos,
+        busybox,
+        windows,
+        windows_in_another_language,
+        hping,
+        hping_of_syns,
+    )
 }

@@ -504,3 +504,62 @@ def test_gaps_of_many_hosts_do_not_take_all_memory(read: Read) -> None:
     )
     assert len(found.fates[0].lost) < 1 << 22
     assert "Only the first" in found.notes[-1]
+
+
+CUT = """PING example.org (192.0.2.1) 100(128) bytes of data.
+76 bytes from 192.0.2.1: icmp_seq=1 ttl=116 (truncated)
+76 bytes from 192.0.2.1: icmp_seq=2 ttl=116 (truncated)
+
+--- example.org ping statistics ---
+2 packets transmitted, 2 received, 0% packet loss, time 1001ms
+"""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        CUT,
+        CUT.replace("ttl=116 (truncated)", "ttl=116"),
+        CUT.replace("(truncated)", "(abgeschnitten)").replace("bytes from", "Bytes von"),
+        CUT.replace("100(128) bytes of data.", "100 data bytes").replace("icmp_seq", "seq"),
+        "\n".join(CUT.splitlines()[1:3]),
+        CUT.replace("192.0.2.1)", "2001:db8::1)").replace("192.0.2.1:", "2001:db8::1:"),
+    ],
+)
+def test_answers_that_were_cut_are_not_too_small(read: Read, text: str) -> None:
+    with pytest.raises(FileError, match=r"replies were cut.* ping -s 68$"):
+        read(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\nPinging a [192.0.2.1] with 1000 bytes of data:\n"
+        + "Reply from 192.0.2.1: bytes=68 (sent 1000) time=15ms TTL=116\n" * 3,
+        "\nPing wird ausgeführt für a [192.0.2.1] mit 1000 Bytes Daten:\n"
+        + "Antwort von 192.0.2.1: Bytes=68 (gesendet 1000) Zeit=15ms TTL=116\n" * 3,
+        "\nОбмен пакетами с a [192.0.2.1] с 1000 байтами данных:\n"
+        + "Ответ от 192.0.2.1: число байт=68 (отправлено 1000) время=15мс TTL=116\n" * 3,
+        "PING a (192.0.2.1): 1000 data bytes\n"
+        + "".join(
+            f"76 bytes from 192.0.2.1: icmp_seq={n} ttl=116 time=15.0 ms\n"
+            "wrong total length 96 instead of 1028\n"
+            for n in range(3)
+        ),
+    ],
+)
+def test_answers_that_were_cut_and_have_a_time_are_used_and_said(read: Read, text: str) -> None:
+    found = read(text)
+    assert rtts_ms(found) == [15, 15, 15]
+    assert round_trips(found).packet_bytes == 1028
+    assert "3 replies were cut" in " ".join(found.notes)
+    assert found.skipped is None
+
+
+def test_hping_s_duplicates_count_once(read: Read) -> None:
+    answer = "len=28 ip=192.0.2.1 ttl=64 id={} icmp_seq={} rtt=2{}.5 ms\n"
+    text = "HPING a (eth0 192.0.2.1): icmp mode set, 28 headers + 0 data bytes\n"
+    text += "".join(answer.format(500 + n, n, n) for n in range(3))
+    found = read(text + "DUP! " + answer.format(502, 2, 9))
+    assert rtts_ms(found) == [20.5, 21.5, 22.5]
+    assert (found.format, round_trips(found).packet_bytes) == ("ping (hping, IPv4)", 28)

@@ -1,27 +1,22 @@
-"""Reads the output of `ping` on Linux, macOS, BSD, BusyBox and Windows."""
+"""Reads the output of `ping` on Linux, macOS, BSD, BusyBox and Windows, and of hping."""
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from pathlib import Path
 
 from airtcp.fit.measurement import Measurement, Subjects
 from airtcp.fit.readers import FileError, Reader
-from airtcp.fit.readers.ping.lines import (
-    Answer,
-    Begin,
-    Remark,
-    Statistics,
-    Total,
-    Unanswered,
-    event,
-)
+from airtcp.fit.readers.ping.events import Answer, Begin, Remark, Statistics, Total, Unanswered
+from airtcp.fit.readers.ping.lines import event, ip_header_bytes
 from airtcp.fit.readers.ping.series import MAX_PACKETS, Full, Room, Series
 from airtcp.fit.text import Skips, TextFile, shown
 
 _MAX_HOSTS = 64
 _SUMMARY_LINES = 4
 _CHECK_EACH = 1 << 15
+_ICMP_BYTES = 8
 _LINES_TO_RECOGNISE = 200
 
 
@@ -68,12 +63,16 @@ class _Log:
         self.received = 0
         """Packets received, according to the summaries."""
         self.foreign_hosts = 0
+        self.cut = 0
+        """Answers that were shorter than what they answer."""
+        self.untimed_bytes = 0
+        """Length of the longest answer without a time."""
 
     def take(self, number: int, line: str, *, is_cut: bool = False) -> None:
         found = event(line.strip("\a\b"))
         match found:
             case Answer() if found.rtt_ms is None and found.sequence is not None:
-                self._untimed(number, line, found.host, found.sequence)
+                self._untimed(number, line, found, found.sequence)
             case Answer():
                 self._answer(found)
             case Begin():
@@ -88,7 +87,7 @@ class _Log:
                 if self.current:
                     self.current.end(found)
             case Remark():
-                pass
+                self.cut += found.is_cut
             case None:
                 self._unknown(number, line, is_cut=is_cut)
 
@@ -129,7 +128,8 @@ class _Log:
         return self.hosts[host]
 
     def _answer(self, answer: Answer) -> None:
-        series = self._series(answer.host)
+        self.cut += answer.is_cut
+        series = self._series(answer.host) if answer.host or self.current is None else self.current
         if series is None:
             self.foreign_hosts += 1
             return
@@ -137,10 +137,13 @@ class _Log:
         self.summary_lines = 0
         series.answer(answer)
 
-    def _untimed(self, number: int, line: str, host: str, sequence: int) -> None:
+    def _untimed(self, number: int, line: str, answer: Answer, sequence: int) -> None:
         self.untimed.add(number, line)
         self.summary_lines = 0
-        series = self.hosts.get(host) or self.current
+        series = self.hosts.get(answer.host) or self.current
+        sent_bytes = series.ip_bytes if series else None
+        self.cut += answer.is_cut or (answer.ip_bytes or math.inf) < (sent_bytes or 0)
+        self.untimed_bytes = max(self.untimed_bytes, answer.ip_bytes or 0)
         if series:
             series.untimed(sequence)
 
@@ -188,6 +191,12 @@ class _Log:
         return series.is_windows or (series.system is None and not series.answers)
 
     def _why_nothing(self) -> str:
+        if self.cut:
+            size = self.untimed_bytes - ip_header_bytes(next(iter(self.hosts), "")) - _ICMP_BYTES
+            return (
+                f"the replies were cut: {self.cut} are shorter than what was sent, and ping prints no time "
+                f"for those. The host answers with {size} bytes of data at most; send no more: ping -s {size}"
+            )
         if self.untimed.count:
             return "ping printed no times, for its packets were too small to carry one; leave out -s"
         if self.received:
@@ -206,6 +215,8 @@ class _Log:
             notes.append(f"{series.runs} runs of ping stand one after the other, as if without a pause.")
         if series.duplicates:
             notes.append(f"{series.duplicates} duplicate answers are left out.")
+        if self.cut:
+            notes.append(f"{self.cut} replies were cut: the way back carried shorter packets than were sent.")
         if series.below:
             notes.append(f"{series.below} answers took less than 1 ms and count as 0.5 ms.")
         if series.presumed:

@@ -1,4 +1,4 @@
-"""Parses the lines that `ping` prints: iputils (Linux), macOS and BSD, BusyBox, Windows.
+"""Parses the lines that `ping` prints: iputils (Linux), macOS and BSD, BusyBox, Windows, and hping.
 
 Words differ between languages; numbers, `seq=`, `TTL=`, `ms` and punctuation do not. Patterns are tried only
 on lines of bounded length, because foreign lines may contain anything.
@@ -7,74 +7,20 @@ on lines of bounded length, because foreign lines may contain anything.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal
 
 from airtcp.fit import dates
-
-System = Literal["Linux", "macOS or BSD", "BusyBox", "Windows"]
-
-
-@dataclass(frozen=True, slots=True)
-class Begin:
-    """`PING host (192.0.2.1) 56(84) bytes of data.`"""
-
-    host: str
-    system: System
-    """BusyBox prints the same heading as macOS: only its answers differ."""
-    ip_bytes: int
-    first_sequence: int
-
-
-@dataclass(slots=True)
-class Answer:
-    """Not frozen: there are millions of them, and a frozen one takes four times as long to create."""
-
-    host: str
-    sequence: int | None
-    """None on Windows, which does not number them."""
-    rtt_ms: float | None
-    """None if the line is garbled or truncated, or if the packets were too small to carry a time."""
-    at_s: float | None
-    """When the answer came, from `-D`."""
-    ip_bytes: int | None
-    is_duplicate: bool = False
-    is_below: bool = False
-    """`time<1ms`."""
-    system: System | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Unanswered:
-    """`no answer yet for icmp_seq=2`, `Request timed out.`, `From 192.0.2.9 icmp_seq=5 Packet filtered`"""
-
-    sequence: int | None
-    error: str = ""
-    """What a router or this host reported, if anything."""
-    system: System | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Statistics:
-    """The heading above the summary."""
-
-
-@dataclass(frozen=True, slots=True)
-class Total:
-    """`10 packets transmitted, 8 received, 20% packet loss, time 9012ms`"""
-
-    sent: int
-    received: int
-    time_s: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class Remark:
-    """A line that does not count."""
-
-
-Event = Begin | Answer | Unanswered | Statistics | Total | Remark
+from airtcp.fit.readers.ping.events import (
+    Answer,
+    Begin,
+    Event,
+    Remark,
+    Statistics,
+    System,
+    Total,
+    Unanswered,
+)
+from airtcp.fit.readers.ping.hping import hping_event
 
 UNIX_ANSWER = re.compile(
     r"(?:\[(\d{1,12}\.\d{1,9})\] )?(\d{1,6}) bytes from ([^ ,]+(?: \([^ )]+\))?)[:,] (icmp_|)[sr]eq="
@@ -96,7 +42,7 @@ _SEQUENCE = re.compile(r"(icmp_)?(?:seq|req)[= ](\d{1,10})\b")
 _SIZE = re.compile(r"\b(\d{1,6}) [^\W\d_]+")
 _HOST = re.compile(r"([^\s(]+?)\)?[:,]?\s*$")
 _UNIX_TIME = re.compile(r"([=<])\s*(\d{1,9}(?:[.,]\d{1,9})?)\s*(ms|мс|us|usec)\b")
-_WINDOWS_TTL = re.compile(r"[=<]\s?(\d{1,6})\b[^=<]{1,24}([=<])\s?(\d{1,9})\s?\S{1,6}\s+TTL=\d+$")
+_WINDOWS_TTL = re.compile(r"[=<]\s?(\d{1,6})\b[^=<]{1,40}([=<])\s?(\d{1,9})\s?\S{1,6}\s+TTL=\d+$")
 _WINDOWS_IPV6 = re.compile(r"([=<])\s?(\d{1,9})\s?(?:ms|мс)$")
 _IPV4 = re.compile(r"\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}")
 _IPV6 = re.compile(r"[0-9A-Fa-f:.]+$")
@@ -126,6 +72,13 @@ _WARNING = re.compile(
     r"ping6?: |warning: |wrong (data|total)|cp: |\d+/\d+ packets|vr hl tos|\^c", re.IGNORECASE
 )
 _DUPLICATE = ("(DUP!)", "(duplicate)")
+_CUT = re.compile(
+    r"\((?:truncated|abgeschnitten|gekürzt|verkürzt|tronqu\w{1,3}|truncad[oa]|troncat[oa]|cortad[oa]|обрезано|усечён|усечено|"
+    r"截断|切り詰め\w{0,4}|잘림|obcięt[oay]|zkráceno|kesildi|afgekapt)\)",
+    re.IGNORECASE,
+)
+_WINDOWS_CUT = re.compile(r"[=<] ?\d{1,6} \([^()\d]{1,24}\d{1,6}\)")
+_LENGTH_DIFFERS = re.compile(r"wrong total length ", re.IGNORECASE)
 _IPV4_ICMP_BYTES = 28
 _IPV6_ICMP_BYTES = 48
 _IPV4_BYTES = 20
@@ -154,6 +107,8 @@ def _dated(date: str, line: str) -> Event | None:
 
 
 def _unusual(line: str) -> Event | None:
+    if (of_hping := hping_event(line)) is not None:
+        return of_hping
     if (sequence := _SEQUENCE.search(line)) is not None:
         return _numbered(line, sequence)
     return _windows_answer(line) or _begin(line) or _summary(line) or _not_answered(line) or _remark(line)
@@ -193,7 +148,8 @@ def _numbered(line: str, sequence: re.Match[str]) -> Event | None:
         return _unusual_answer(line, before, number, time, "BusyBox" if not sequence[1] else None)
     is_answer = "=" in after or not _TIMEOUT.search(before)
     if (size := _SIZE.search(before)) is not None and is_answer and not _ERROR.search(after):
-        return Answer(_host(before), number, None, None, int(size[1]) + ip_header_bytes(_host(before)))
+        host, is_cut = _host(before), _CUT.search(after) is not None
+        return Answer(host, number, None, None, int(size[1]) + ip_header_bytes(host), is_cut=is_cut)
     if _TIMEOUT.search(before) or _ERROR.search(after) or before.startswith(("From ", "[")):
         error = after.strip() if _ERROR.search(after) else ""
         return Unanswered(number, error)
@@ -228,7 +184,8 @@ def _windows_answer(line: str) -> Answer | None:
     # An IPv6 answer has no TTL; a time of day in front of the line would look like an IPv6 address.
     if (found := _WINDOWS_TTL.search(line)) is not None and (host := _IPV4.search(line)) is not None:
         size, sign, rtt = found.groups()
-        return _windows(host[0], int(size) + _IPV4_ICMP_BYTES, sign, rtt)
+        is_cut = _WINDOWS_CUT.search(line) is not None
+        return _windows(host[0], None if is_cut else int(size) + _IPV4_ICMP_BYTES, sign, rtt, is_cut=is_cut)
     if (found := _WINDOWS_IPV6.search(line)) is not None and (ipv6 := _ipv6_in(line[: found.start()])):
         return _windows(ipv6, None, found[1], found[2])
     return None
@@ -239,8 +196,10 @@ def _ipv6_in(text: str) -> str | None:
     return next((word for word in words if word.count(":") >= 2 and _IPV6.match(word)), None)
 
 
-def _windows(host: str, ip_bytes: int | None, sign: str, rtt_ms: str) -> Answer:
-    return Answer(host, None, float(rtt_ms), None, ip_bytes, is_below=sign == "<", system="Windows")
+def _windows(host: str, ip_bytes: int | None, sign: str, rtt_ms: str, *, is_cut: bool = False) -> Answer:
+    return Answer(
+        host, None, float(rtt_ms), None, ip_bytes, is_below=sign == "<", is_cut=is_cut, system="Windows"
+    )
 
 
 def _begin(line: str) -> Begin | Statistics | None:
@@ -300,5 +259,7 @@ def _not_answered(line: str) -> Unanswered | None:
 
 
 def _remark(line: str) -> Remark | None:
+    if _LENGTH_DIFFERS.match(line):
+        return Remark(is_cut=True)
     is_date = line[-1:] in ":])>|,0123456789" and dates.seconds(line.strip("[](): >|,")) is not None
     return Remark() if is_date or _WARNING.match(line) else None

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from airtcp.fit.measurement import Fates, Floats, Reordering, RoundTrips
-from airtcp.fit.readers.ping.lines import Answer, Begin, System, Total
+from airtcp.fit.readers.ping.events import Answer, Begin, System, Total
 
 MAX_PACKETS = 1 << 22
 """Per file: 48 days at one a second, 70 MB."""
