@@ -1,50 +1,64 @@
-"""Interprets names of columns and keys: `rtt_ms`, `Bandwidth (kbit/s)`, `duration_s`, `download_mbps`."""
+"""Interprets names of columns and keys: `rtt_ms`, `Bandwidth (kbit/s)`, `downloadMbps`, `Alpha_rtt_ms`."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from airtcp.fit.measurement import Direction
+from airtcp.fit.units import ANY_RATE, Unit, rate_unit, time_unit
+
+
+def _set(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
 
 Kind = Literal["time", "duration", "rtt", "rate", "lost", "arrived"]
-Units = dict[str, float | None]
 
-_TIMES_S: Units = {
-    "": None, "s": 1.0, "sec": 1.0, "secs": 1.0, "second": 1.0, "seconds": 1.0,
-    "ms": 1e-3, "msec": 1e-3, "millis": 1e-3, "milliseconds": 1e-3,
-    "us": 1e-6, "usec": 1e-6, "µs": 1e-6, "micros": 1e-6, "microseconds": 1e-6, "ns": 1e-9,
-}  # fmt: skip
-_RATES_BPS: Units = {
-    "": None, "bps": 1.0, "bit_s": 1.0, "bits_s": 1.0, "bits_per_second": 1.0,
-    "kbps": 1e3, "kbit_s": 1e3, "kbits_s": 1e3, "kb_s": 1e3, "kbit": 1e3,
-    "mbps": 1e6, "mbit_s": 1e6, "mbits_s": 1e6, "mb_s": 1e6, "mbit": 1e6,
-    "gbps": 1e9, "gbit_s": 1e9, "gbits_s": 1e9,
-}  # fmt: skip
-_FLAGS: Units = {"": 1.0}
-_UNITS: dict[Kind, Units] = {
-    "time": _TIMES_S,
-    "duration": _TIMES_S,
-    "rtt": _TIMES_S,
-    "rate": _RATES_BPS,
-    "lost": _FLAGS,
-    "arrived": _FLAGS,
-}
 _NAMES: dict[Kind, str] = {
-    "time": "time timestamp ts t epoch date datetime when start start_time sent_at unix_time elapsed",
+    "time": "time timestamp ts t epoch date datetime date_time when start start_time sent_at unix_time "
+    "elapsed time_stamp datetimestamp day start_timestamp test_time log_time",
     "duration": "duration interval dt delta length",
-    "rtt": "rtt ping latency delay round_trip round_trip_time roundtrip response_time ping_time",
-    "rate": "bandwidth capacity throughput goodput rate bitrate bit_rate speed download upload",
+    "rtt": "rtt ping latency delay round_trip round_trip_time roundtrip roundtrip_time response_time "
+    "ping_time rtt_time ping_latency ping_rtt",
+    "rate": "bandwidth capacity throughput goodput rate bitrate bit_rate data_rate datarate speed download "
+    "upload",
     "lost": "lost loss is_lost dropped drop timeout timed_out",
     "arrived": "received arrived ok success answered",
 }
 _KINDS: dict[str, Kind] = {name: kind for kind, names in _NAMES.items() for name in names.split()}
+_LONGEST_NAME = 3
 _WAYS: dict[str, Direction] = {
     "down": "forward", "downlink": "forward", "download": "forward", "dl": "forward", "forward": "forward",
+    "downstream": "forward", "rx": "forward",
     "up": "reverse", "uplink": "reverse", "upload": "reverse", "ul": "reverse", "reverse": "reverse",
+    "upstream": "reverse", "tx": "reverse",
 }  # fmt: skip
 _CAPACITY = ("bandwidth", "capacity")
+_STATISTICS = {
+    "avg": "mean", "average": "mean", "mean": "mean", "median": "median", "med": "median", "p50": "median",
+    "min": "least", "minimum": "least", "least": "least", "best": "least", "low": "least",
+    "max": "greatest", "maximum": "greatest", "worst": "greatest", "high": "greatest", "peak": "greatest",
+    "p90": "greatest", "p95": "greatest", "p99": "greatest",
+}  # fmt: skip
+_FILLERS = _set(
+    "a of the in utc gmt local unix iso value measured current network link total tcp udp icmp http https "
+    "test idle data"
+)
+_OTHER_THINGS = _set(
+    "id name host type class reason status state count num number no ttl size bytes packets pkts seq code "
+    "url ip address addr percent pct limit plan price index rank label category flag error errors std "
+    "stdev stddev mdev dev deviation jitter var variance variation skew queue queueing queuing processing "
+    "dns ttfb oneway one owd loss lost drop dropped fail failure sample frame refresh clock heart baud "
+    "symbol interest hit zone vehicle moving wind gps car ground km kmh kph mph knots hz rpm"
+)
+"""Words beside a name that make it something else: `loss rate`, `moving speed`, `ping host`."""
+_CAN_STAND_FOR_ITSELF = _set(
+    "rtt ping latency round_trip round_trip_time roundtrip throughput bandwidth goodput bitrate bit_rate"
+)
+"""Names that mean a quantity even without a unit and beside words that are unknown."""
 
 
 @dataclass(frozen=True)
@@ -55,8 +69,14 @@ class Quantity:
     name: str
     """The name without unit and direction."""
     scale: float | None
-    """Factor that converts to seconds or bit/s. None if the name has no unit."""
+    """Factor that converts to seconds or bit/s. None if the name has no unit, or one that may be several."""
     direction: Direction | None = None
+    of: str = ""
+    """Whose it is, by the words that mean nothing else: `Alpha` of `Alpha_rtt_ms`."""
+    statistic: str = ""
+    """`mean`, `median`, `least` or `greatest`, of several that were measured; empty for one."""
+    meanings: tuple[str, ...] = ()
+    """Units that it may have, as the ends of unambiguous names, if the unit matters and is unknown."""
 
     @property
     def is_capacity(self) -> bool:
@@ -66,26 +86,100 @@ class Quantity:
 
 def quantity(heading: str) -> Quantity | None:
     """Returns None if the name is unknown."""
-    words = re.sub(r"[^0-9a-zµ]+", "_", heading[:80].strip().lower().replace("μ", "µ")).strip("_")
-    if words == "bits_per_second":
-        return Quantity("rate", words, 1.0)
-    first, _, after = words.partition("_")
-    before, _, last = words.rpartition("_")
-    if first in _WAYS and (found := _split(after)):
-        return Quantity(*found, _WAYS[first])
-    if last in _WAYS and (found := _split(before)):
-        return Quantity(*found, _WAYS[last])
-    if first in _WAYS and _RATES_BPS.get(after):
-        # `down_mbps` is a rate by its unit alone.
-        return Quantity("rate", first, _RATES_BPS[after], _WAYS[first])
-    return Quantity(*found) if (found := _split(words)) else None
+    words = _words(heading[:80])
+    writing = _Writing(heading, words)
+    for start, stop in _places(words):
+        name = "_".join(words[start:stop]).lower()
+        kind = _KINDS[name]
+        unit, rest = _unit(kind, words[stop:], writing)
+        found = _quantity(kind, name, unit, [*words[:start], *rest])
+        if found is not None:
+            return found
+    return _by_unit_alone(words, writing)
 
 
-def _split(words: str) -> tuple[Kind, str, float | None] | None:
-    """Returns kind, name and unit factor of the longest matching name."""
-    parts = words.split("_")
-    for length in range(len(parts), 0, -1):
-        name, unit = "_".join(parts[:length]), "_".join(parts[length:])
-        if (kind := _KINDS.get(name)) and unit in _UNITS[kind]:
-            return kind, name, _UNITS[kind][unit]
+class _Writing:
+    """What the capitals of a heading mean."""
+
+    def __init__(self, heading: str, words: Sequence[str]) -> None:
+        self.is_shouted = heading.isupper()
+        self.is_capitalised = len(words) > 1 and (
+            all(word[:1].isupper() for word in words) or re.search(r"[a-z][A-Z]", heading) is not None
+        )
+
+    def rate_unit(self, text: str) -> Unit | None:
+        return rate_unit(text, is_shouted=self.is_shouted, is_capitalised=self.is_capitalised)
+
+
+def _words(heading: str) -> list[str]:
+    """Splits at everything but letters and digits, and between `aB`; `/s` stays with its unit."""
+    text = re.sub(
+        r"\s*/\s*s(?:ec(?:ond)?s?)?\b", "/s", heading.strip().replace("μ", "µ"), flags=re.IGNORECASE
+    )
+    text = re.sub(r"(?<=[a-z])(?=[A-Z][a-z]|[A-Z]{2})(?<![^A-Za-z]k)", " ", text)
+    text = re.sub(r"/(?!s\b)", " ", text, flags=re.IGNORECASE)
+    return [word for word in re.split(r"[^\w/µ]+|_+", text) if word]
+
+
+def _places(words: Sequence[str]) -> list[tuple[int, int]]:
+    """Returns where known names begin and end, those to be tried first: long ones, and ways last."""
+    found = [
+        (start, start + length)
+        for length in range(min(_LONGEST_NAME, len(words)), 0, -1)
+        for start in range(len(words) - length + 1)
+        if "_".join(words[start : start + length]).lower() in _KINDS
+    ]
+    return sorted(found, key=lambda place: (words[place[0]].lower() in _WAYS, place[0] - place[1]))
+
+
+def _unit(kind: Kind, words: list[str], writing: _Writing) -> tuple[Unit | None, list[str]]:
+    """Returns the unit behind the name, or at the end of the heading, and the words that are left."""
+    if kind in {"lost", "arrived"}:
+        return None, words
+    for length in range(len(words), 0, -1):
+        for start in {0, len(words) - length}:
+            text = "_".join(words[start : start + length])
+            unit = writing.rate_unit(text) if kind == "rate" else time_unit(text)
+            if unit is not None:
+                return unit, [*words[:start], *words[start + length :]]
+    return None, words
+
+
+def _quantity(kind: Kind, name: str, unit: Unit | None, rest: list[str]) -> Quantity | None:
+    """Returns the quantity, if the words beside its name leave it what it is."""
+    low = [word.lower() for word in rest]
+    if any(word in _OTHER_THINGS for word in low):
+        return None
+    ways = [_WAYS[word] for word in low if word in _WAYS]
+    if name in _WAYS:
+        ways.append(_WAYS[name])
+    statistics = [_STATISTICS[word] for word in low if word in _STATISTICS]
+    known = (*_WAYS, *_STATISTICS, *_FILLERS)
+    of = " ".join(word for word, each in zip(rest, low, strict=True) if each not in known)
+    if kind not in {"rtt", "rate"}:
+        return None if of or ways else Quantity(kind, name, _scale(kind, unit))
+    if of and unit is None and name not in _CAN_STAND_FOR_ITSELF:
+        return None
+    unknown = ANY_RATE if unit is None and kind == "rate" else unit
+    return Quantity(
+        kind,
+        name,
+        _scale(kind, unit),
+        ways[0] if ways else None,
+        of,
+        statistics[0] if statistics else "",
+        unknown.meanings if unknown else (),
+    )
+
+
+def _scale(kind: Kind, unit: Unit | None) -> float | None:
+    return 1.0 if kind in {"lost", "arrived"} else unit.scale if unit else None
+
+
+def _by_unit_alone(words: list[str], writing: _Writing) -> Quantity | None:
+    """Returns a rate that its unit alone tells: `Mbps`, `down_mbps`, `Alpha (Mbit/s)`."""
+    for length in range(1, len(words) + 1):
+        unit = writing.rate_unit("_".join(words[-length:]))
+        if unit is not None and "s" in "_".join(words[-length:]).lower():
+            return _quantity("rate", "rate", unit, words[:-length])
     return None

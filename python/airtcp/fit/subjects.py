@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from airtcp.fit.measurement import Measurement, Subjects
@@ -36,6 +36,15 @@ def chosen(found: Measurement | Subjects, only: str | None = None) -> Measuremen
             f"{_source(found)}: --only {shown(only)}: {why}; they are: {_listed(names or found.of)}"
         )
     return _noted(found, names[0])
+
+
+def each(
+    found: Measurement | Subjects, change: Callable[[Measurement], Measurement]
+) -> Measurement | Subjects:
+    """Returns the same with each path's measurement changed."""
+    if isinstance(found, Measurement):
+        return change(found)
+    return replace(found, of={name: change(measurement) for name, measurement in found.of.items()})
 
 
 def _meant(found: Subjects, only: str) -> list[str]:

@@ -7,10 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from airtcp.fit.json_objects import objects
-from airtcp.fit.measurement import Measurement, Replay
+from airtcp.fit.measurement import Measurement, Replay, Subjects
 from airtcp.fit.quantities import quantity
 from airtcp.fit.readers import FileError, Reader
 from airtcp.fit.rows import MAX_ROWS, Rows
+from airtcp.fit.subjects import each
 from airtcp.fit.text import Skips, TextFile
 
 _KEY = re.compile(r'"([^"\\]{1,60})"\s*:')
@@ -29,7 +30,7 @@ def recognises(head: bytes) -> float:
     return 0.95 if text.startswith("[") else 0.6
 
 
-def read(path: Path) -> Measurement:
+def read(path: Path) -> Measurement | Subjects:
     text = TextFile(path, Skips(_WHAT, unit="entry", units="entries"))
     rows: Rows | None = None
     for number, entry, shown in objects(text, _LONGEST_ENTRY):
@@ -44,11 +45,10 @@ def read(path: Path) -> Measurement:
     if rows is None:
         raise FileError(f"{path}: the list has no entry that can be read")
     text.skips.check(path)
-    return _measurement(text, rows, set(keys))
+    return each(rows.measurement("log (JSON)"), lambda measured: _replayed(measured, text, set(keys)))
 
 
-def _measurement(text: TextFile, rows: Rows, keys: set[str]) -> Measurement:
-    measured = rows.measurement("log (JSON)")
+def _replayed(measured: Measurement, text: TextFile, keys: set[str]) -> Measurement:
     replay = None
     if measured.throughput and not measured.throughput[0].rate_bps.any():
         raise FileError(f"{text.path}: every rate in the log is 0")

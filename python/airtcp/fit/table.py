@@ -1,0 +1,320 @@
+"""Turns the columns of a table into measurements, one for each path that it holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from airtcp.fit.columns import Column, Columns, listed
+from airtcp.fit.evidence import LEAST_DIFFERS, NEAR_S
+from airtcp.fit.labels import Labels
+from airtcp.fit.measurement import (
+    Direction,
+    Fates,
+    Flags,
+    Floats,
+    Measurement,
+    RoundTrips,
+    Subjects,
+    Throughput,
+)
+from airtcp.fit.quantities import Quantity
+from airtcp.fit.readers import FileError
+from airtcp.fit.runs import USUAL_STEP_S, Layout, Places, lay_out
+from airtcp.fit.text import shown
+
+_NEVER = float("nan")
+_MOST_PATHS = 256
+_ENOUGH_ROWS = 10
+_MILLISECONDS = (1.0, 10_000.0)
+"""Round trips without a unit whose median is between are in ms: in s or µs they would hardly be any."""
+
+
+@dataclass
+class Table:
+    """A table that has been read."""
+
+    path: Path
+    format: str
+    headings: Sequence[str]
+    columns: Columns
+    labels: list[Labels]
+    rows: int
+    notes: list[str] = field(default_factory=list)
+    time_s: Floats = field(default_factory=lambda: np.empty(0))
+
+
+def several_paths(table: Table) -> Measurement | Subjects:
+    """Returns what the table shows of each path.
+
+    # Raises
+    FileError: a unit or the order of a date is unknown, or no row shows anything.
+    """
+    table.notes += table.columns.notes
+    _settle_units(table)
+    _settle_times(table)
+    by = _telling(table)
+    _note_unused(table, by)
+    found: dict[str, Measurement] = {}
+    for label, rows in _row_groups(table, by):
+        for name, columns in table.columns.paths.items():
+            measured = _Path(table, columns, rows).measurement()
+            if measured is not None:
+                found["/".join(part for part in (label, name) if part)] = measured
+    if not found:
+        raise FileError(f"{table.path}: no row has a round trip or a rate")
+    if len(found) == 1:
+        return next(iter(found.values()))
+    what = f"paths ({', '.join(each.heading for each in by)})" if by else "columns"
+    return Subjects(what, found)
+
+
+def _settle_units(table: Table) -> None:
+    for column in table.columns.measured:
+        what = column.quantity
+        if what.scale is not None or not column.bare:
+            continue
+        if what.kind == "rate":
+            names = listed([f"{what.name}_{meaning}" for meaning in what.meanings])
+            raise FileError(
+                f"{table.path}: column `{shown(column.heading)}` has no unit that is certain; rename it to "
+                f"what it is: {names}"
+                + ("; or remove it, if it is a vehicle's speed" if what.name == "speed" else "")
+            )
+        values = np.array(column.values)
+        middle = float(np.nanmedian(values)) if np.isfinite(values).any() else _MILLISECONDS[0]
+        if what.kind == "rtt" and not _MILLISECONDS[0] <= middle < _MILLISECONDS[1]:
+            raise FileError(
+                f"{table.path}: column `{shown(column.heading)}` has no unit, and its values "
+                f"({middle:.4g}) could be s, ms or µs; rename it to what it is: "
+                f"{what.name}_s, {what.name}_ms, {what.name}_us"
+            )
+        scale, unit = (1e-3, "ms") if what.kind == "rtt" else (1.0, "s")
+        table.notes.append(f"Column `{shown(column.heading)}` has no unit: {unit} are assumed.")
+        column.quantity = replace(what, scale=scale)
+        column.values = type(column.values)("d", values * scale)
+
+
+def _settle_times(table: Table) -> None:
+    if table.columns.clocks:
+        table.time_s, notes = table.columns.clocks[0][1].seconds(table.path)
+        table.notes += notes
+        return
+    durations = next((c for c in table.columns.measured if c.quantity.kind == "duration"), None)
+    if durations is not None:
+        table.time_s = np.concatenate(([0.0], np.cumsum(np.array(durations.values)[:-1])))
+        return
+    table.notes.append("The file has no times: 1 s from row to row is assumed.")
+    table.time_s = np.arange(table.rows, dtype=np.float64) * USUAL_STEP_S
+
+
+def _telling(table: Table) -> list[Labels]:
+    """Returns the columns that tell paths apart, without those that say the same as others."""
+    by: list[Labels] = []
+    groups = 1
+    for each in table.labels:
+        if not each.divides or each.kind == "run" or (each.kind == "unknown" and not _differ(table, each)):
+            continue
+        more = len(np.unique(_codes([*by, each]), axis=1).T)
+        if groups < more <= _MOST_PATHS:
+            by.append(each)
+            groups = more
+    return by
+
+
+def _differ(table: Table, label: Labels) -> bool:
+    """Returns whether the least round trips differ by what no queue explains."""
+    codes = np.array(label.codes)
+    for column in table.columns.measured:
+        if column.quantity.kind != "rtt":
+            continue
+        rtt_s = np.array(column.values)
+        groups = [rtt_s[(codes == code) & np.isfinite(rtt_s)] for code in range(len(label.names))]
+        least = [float(group.min()) for group in groups if len(group) >= _ENOUGH_ROWS]
+        if len(least) > 1 and max(least) > max(LEAST_DIFFERS * min(least), min(least) + NEAR_S):
+            return True
+    return False
+
+
+def _codes(by: Sequence[Labels]) -> npt.NDArray[np.int32]:
+    return np.array([each.codes for each in by], dtype=np.int32)
+
+
+def _row_groups(table: Table, by: list[Labels]) -> Iterator[tuple[str, Places]]:
+    if not by:
+        yield "", np.arange(table.rows, dtype=np.int64)
+        return
+    codes, first, inverse = np.unique(_codes(by), axis=1, return_index=True, return_inverse=True)
+    names = [list(each.names) for each in by]
+    for group in np.argsort(first):
+        label = "/".join(name[code] for name, code in zip(names, codes[:, group], strict=True))
+        yield label or "(empty)", np.flatnonzero(inverse.reshape(-1) == group)
+
+
+def _note_unused(table: Table, by: list[Labels]) -> None:
+    used = table.columns.places | {each.place for each in by}
+    used |= {
+        each.place
+        for each in table.labels
+        if each.is_of_names and (len(each.names) < 2 or each.kind == "run")
+    }
+    noted = " ".join(table.notes)
+    unused = [
+        heading
+        for place, heading in enumerate(table.headings)
+        if place not in used and f"Column `{shown(heading)}`" not in noted
+    ]
+    if unused:
+        table.notes.append(f"Columns that are not used: {listed(unused)}.")
+
+
+class _Path:
+    """The rows and columns of one path."""
+
+    def __init__(self, table: Table, columns: list[Column], rows: Places) -> None:
+        self.table = table
+        self.columns = columns
+        self.rows = rows
+        self.notes = list(table.notes)
+
+    def measurement(self) -> Measurement | None:
+        rates = [column for column in self.columns if column.quantity.kind == "rate"]
+        if rates:
+            self._leave_out_idle_rows()
+        layout = self._layout()
+        throughput = tuple(found for rate in rates if (found := self._throughput(rate, layout)) is not None)
+        is_replayed = any(found.is_capacity for found in throughput)
+        round_trips, fates = (None, ()) if is_replayed else self._packets(layout)
+        if round_trips is None and not throughput:
+            return None
+        return Measurement(
+            source=self.table.path,
+            format=self.table.format,
+            round_trips=round_trips,
+            fates=fates,
+            throughput=throughput,
+            load=self._load(throughput) if round_trips is not None else None,
+            notes=tuple(self.notes),
+        )
+
+    def _leave_out_idle_rows(self) -> None:
+        """Leaves out rows between transfers, if the table says which they are."""
+        known = self.table.columns.table
+        if known is None or known.active is None:
+            return
+        heading, active = known.active
+        label = next(
+            (each for each in self.table.labels if each.heading.lower() == heading and each.divides), None
+        )
+        if label is None:
+            return
+        codes = [code for name, code in label.names.items() if name.lower() in active]
+        busy = np.isin(np.array(label.codes)[self.rows], codes)
+        if busy.any() and not busy.all():
+            self.notes.append(
+                f"{int((~busy).sum())} rows without a transfer (`{label.heading}`) are left out."
+            )
+            self.rows = self.rows[busy]
+
+    def _layout(self) -> Layout:
+        runs = [each for each in self.table.labels if each.kind == "run" and each.divides]
+        codes: Places | None = None
+        if runs:
+            _, codes = np.unique(_codes(runs)[:, self.rows], axis=1, return_inverse=True)
+            codes = codes.reshape(-1).astype(np.int64)
+        layout = lay_out(self.table.time_s[self.rows], codes)
+        if len(layout.begins) > 1:
+            names = ", ".join(f"`{each.heading}`" for each in runs)
+            how = f"column {names}" if runs else "its times begin anew"
+            self.notes.append(
+                f"{len(layout.begins)} runs ({how}) stand one after the other, and none is mixed."
+            )
+        return layout
+
+    def _values(self, column: Column, layout: Layout) -> Floats:
+        values: Floats = np.array(column.values)[self.rows][layout.order]
+        return values
+
+    def _throughput(self, column: Column, layout: Layout) -> Throughput | None:
+        durations, round_trips = self._column("duration"), self._column("rtt")
+        if durations is not None:
+            interval_s, pauses = self._values(durations, layout), 0
+        else:
+            interval_s, pauses = layout.intervals()
+        rate_bps = self._values(column, layout)
+        some = (interval_s > 0) & np.isfinite(rate_bps)
+        if not some.any():
+            return None
+        if pauses:
+            self.notes.append(f"Pauses in `{shown(column.heading)}` are left out: {pauses}.")
+        interval_s = interval_s[some]
+        what = column.quantity
+        is_capacity = what.is_capacity or self.table.columns.is_capacity
+        if is_capacity and not what.is_capacity:
+            self.notes.append(_replayed(what, column.heading))
+        return Throughput(
+            time_s=np.concatenate(([0.0], np.cumsum(interval_s)[:-1])),
+            interval_s=interval_s,
+            rate_bps=rate_bps[some],
+            direction=what.direction or "forward",
+            is_capacity=is_capacity,
+            rtt_s=self._values(round_trips, layout)[some] if round_trips else None,
+        )
+
+    def _packets(self, layout: Layout) -> tuple[RoundTrips | None, tuple[Fates, ...]]:
+        column = self._column("rtt")
+        if column is None:
+            return None, ()
+        if column.quantity.statistic:
+            self.notes.append(
+                f"Column `{shown(column.heading)}` sums up several round trips: they varied more."
+            )
+        rtt_s = self._values(column, layout)
+        lost = self._lost(np.isnan(rtt_s), layout)
+        answered = ~np.isnan(rtt_s) & ~lost
+        if not answered.any():
+            return None, ()
+        interval_s = float(np.median(np.diff(layout.time_s))) if len(layout.time_s) > 1 else None
+        says_losses = lost.any() or self._column("lost") or self._column("arrived")
+        fates = (Fates(lost, "both", interval_s=interval_s),) if says_losses else ()
+        if not says_losses:
+            self.notes.append("No row reports a lost packet: whether any was lost is not known.")
+        return RoundTrips(layout.time_s[answered], rtt_s[answered]), fates
+
+    def _load(self, throughput: tuple[Throughput, ...]) -> Direction | None:
+        """Returns which transfers filled the path meanwhile: those whose rate is high most of the time."""
+        column = self._column("rtt")
+        if column is None or "ping" in column.quantity.name or "ping" in column.heading.lower():
+            return None
+        busy = [each.direction for each in throughput if np.median(each.rate_bps) > each.rate_bps.max() / 2]
+        if busy:
+            self.notes.append(
+                f"`{shown(column.heading)}` is of a path that a transfer filled: only the least counts."
+            )
+        return None if not busy else busy[0] if len(busy) == 1 else "both"
+
+    def _lost(self, missing: Flags, layout: Layout) -> Flags:
+        for kind, when_lost in (("lost", 1.0), ("arrived", 0.0)):
+            column = self._column(kind)
+            if column is None:
+                continue
+            flags = self._values(column, layout)
+            if np.isin(flags, (0.0, 1.0)).all():
+                marked: Flags = missing | (flags == when_lost)
+                return marked
+            self.notes.append(f"Column `{column.heading}` is no flag (0 or 1) of each packet, and left out.")
+        return missing
+
+    def _column(self, kind: str) -> Column | None:
+        return next((column for column in self.columns if column.quantity.kind == kind), None)
+
+
+def _replayed(what: Quantity, heading: str) -> str:
+    return (
+        f"The {what.name} in `{shown(heading)}` is taken for what the link carries, as drive tests fill it; "
+        "while its sender had less to send, the link carried more."
+    )
