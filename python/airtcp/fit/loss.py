@@ -49,12 +49,12 @@ def fit_loss(lost: Flags) -> Loss | None:
     return Loss(model, n, count, share, chain, _burst(rows), rows, bic)
 
 
-def counted_loss(n: int, lost: int) -> Loss:
+def counted_loss(n: int, lost: float) -> Loss:
     """Returns the loss of `n` packets if only the number of losses is known."""
-    return Loss("Bernoulli", n, lost, share_of(n, lost, None), None, None, (), ())
+    return Loss("Bernoulli", n, math.ceil(lost), share_of(n, lost, None), None, None, (), ())
 
 
-def share_of(n: int, count: int, chain: Chain | None) -> Value:
+def share_of(n: int, count: float, chain: Chain | None) -> Value:
     """Returns Wilson's interval, for the number of independent losses with as much information.
 
     With no loss among n, it uses the rule of three: at most 3/n.

@@ -73,7 +73,8 @@ class LossCount:
 
     packets: int
     """Packets sent."""
-    lost: int
+    lost: float
+    """A fraction if it comes from a mean."""
     direction: Direction
     packet_bytes: float | None = None
     """Mean length of the IP packets, if known."""

@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from airtcp.fit import fit
 from airtcp.fit.detect import read
@@ -215,6 +217,37 @@ def test_smokeping(tmp_path: Path, text: str) -> None:
     assert len(measured.round_trips.rtt_s) == 796
     assert float(measured.round_trips.time_s[-1]) == pytest.approx(300 * 39 + 19 * 15)
     assert fit(tmp_path / "smoke").delay is not None
+
+
+@given(lost=st.lists(st.floats(0, 3), min_size=1, max_size=50), comma=st.booleans())
+@settings(max_examples=30, derandomize=True)
+def test_smokeping_s_rows_that_stand_for_several_steps_have_fractions_of_a_loss(
+    lost: list[float], comma: bool, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    text = "  ".join(["loss", "median", *(f"ping{k}" for k in range(1, 21))]) + "\n\n"
+    for n, each in enumerate(lost):
+        numbers = " ".join(f"{value:.10e}" for value in [each, 0.02, *[0.02] * 20])
+        text += f"{1700000000 + 3600 * n}: {numbers.replace('.', ',') if comma else numbers}\n"
+    (count,) = read(written(tmp_path_factory.getbasetemp(), "smoke", text)).loss_counts
+    assert count.packets == 20 * len(lost)
+    assert count.lost == pytest.approx(math.fsum(lost), abs=1e-6)
+
+
+def test_smokeping_s_archives_count_each_time_once(tmp_path: Path) -> None:
+    """The coarser ones reach further back; minima and maxima are no means."""
+
+    def archive(of: str, steps: int, starts: range, lost: float) -> list[str]:
+        cells = "".join(f"<v>{value:.3e}</v>" for value in [lost, 0.02, *[0.02] * 20])
+        rows = [f"<!-- 2023-11-14 22:13:20 UTC / {1700000000 + at} --> <row>{cells}</row>" for at in starts]
+        return ["<rra>", f"<cf>{of}</cf>", f"<pdp_per_row>{steps}</pdp_per_row>", *rows, "</rra>"]
+
+    names = ["loss", "median", *(f"ping{k}" for k in range(1, 21))]
+    lines = ["<rrd>", *(f"<name> {name} </name>" for name in names)]
+    lines += archive("AVERAGE", 1, range(36_000, 72_000, 300), 1.0)
+    lines += archive("AVERAGE", 12, range(0, 72_000, 3600), 0.5)
+    lines += archive("MAX", 12, range(0, 72_000, 3600), 20.0)
+    (count,) = read(written(tmp_path, "dump", "\n".join([*lines, "</rrd>"]))).loss_counts
+    assert (count.packets, count.lost) == (20 * 240, 120 + 60)
 
 
 def test_smokeping_s_database_says_how_to_print_it(tmp_path: Path) -> None:

@@ -18,11 +18,14 @@ from airtcp.fit.text import Skips, TextFile
 _FETCHED = re.compile(r"(\d{9,11}):((?: +\S{1,40})+)$")
 _DUMPED = re.compile(r"<!--[^>]{0,80}/ *(\d{9,11}) *-->\s*<row>(.*)</row>$")
 _CELL = re.compile(r"<v>\s*([^<\s]{1,40})\s*</v>")
+_CONSOLIDATION = re.compile(r"<cf>\s*(\w{1,20})\s*</cf>")
+_STEPS_PER_ROW = re.compile(r"<pdp_per_row>\s*(\d{1,9})\s*</pdp_per_row>")
 _NAME = re.compile(r"<name>\s*(\w{1,40})\s*</name>")
 _PING = re.compile(r"ping\d{1,3}$")
 _RRD = b"RRD\0"
 _LONGEST_S = 1e5
 _MOST_PINGS = 200
+_MOST_STEPS = 100_000
 _USUAL_BYTES = 84.0
 
 
@@ -54,16 +57,45 @@ def read(path: Path) -> Measurement:
 
 
 @dataclass
+class _Archive:
+    """One of the archives in a dump. The finest comes first, and coarser ones reach further back: of these
+    only the rows before it are used. _Archives of minima and maxima have no means."""
+
+    is_mean: bool = True
+    steps: int = 1
+    """How many steps a row stands for."""
+    until_s: float = math.inf
+    began_s: float = math.inf
+
+    def next(self) -> _Archive:
+        return _Archive(until_s=min(self.until_s, self.began_s))
+
+    def take(self, line: str) -> None:
+        if (consolidation := _CONSOLIDATION.search(line)) is not None:
+            self.is_mean = consolidation[1] == "AVERAGE"
+        if (steps := _STEPS_PER_ROW.search(line)) is not None:
+            self.steps = min(max(1, int(steps[1])), _MOST_STEPS)
+
+    def counts(self, at_s: float) -> bool:
+        return self.is_mean and at_s < self.until_s
+
+    def known(self, at_s: float) -> None:
+        self.began_s = min(self.began_s, at_s)
+
+
+@dataclass
 class _Rows:
     """A row per step; its round trips are sorted, and their order is unknown."""
 
     names: list[str] = field(default_factory=list)
+    archive: _Archive = field(default_factory=_Archive)
     starts_s: array[float] = field(default_factory=lambda: array("d"))
     """Start of each step that has a ping."""
     counts: array[int] = field(default_factory=lambda: array("L"))
     rtt_s: array[float] = field(default_factory=lambda: array("d"))
     packets: int = 0
-    lost: int = 0
+    lost: float = 0.0
+    """Rows that stand for several steps have their mean, and so fractions."""
 
     def take(self, line: str) -> bool:
         """Returns False if the line is not understood."""
@@ -71,8 +103,12 @@ class _Rows:
             self.names.append(name[1])
             return True
         if (found := _DUMPED.search(line)) is not None:
-            self._row(int(found[1]), _CELL.findall(found[2]))
+            if self.archive.counts(int(found[1])):
+                self._row(int(found[1]), _CELL.findall(found[2]))
             return True
+        if "<rra>" in line:
+            self.archive = self.archive.next()
+        self.archive.take(line)
         if line.startswith("<") or line.endswith(">"):
             return True
         if (found := _FETCHED.match(line)) is not None:
@@ -89,8 +125,9 @@ class _Rows:
         answered = [value for value in pings if 0 < value <= _LONGEST_S]
         lost = values.get("loss", math.nan)
         if math.isfinite(lost) and 0 <= lost <= len(pings):
-            self.packets += len(pings)
-            self.lost += round(lost)
+            self.packets += len(pings) * self.archive.steps
+            self.lost += lost * self.archive.steps
+            self.archive.known(at_s)
         if answered:
             self.starts_s.append(at_s)
             self.counts.append(len(answered))
@@ -109,7 +146,7 @@ class _Rows:
             random.shuffle(rtt_s[first : first + count])
         time_s = np.repeat(starts, counts) + within * step_s / max(int(counts.max()), 1)
         time_s = time_s[order] - time_s.min()
-        losses = (LossCount(self.packets, min(self.lost, self.packets), "both", _USUAL_BYTES),)
+        losses = (LossCount(self.packets, min(self.lost, float(self.packets)), "both", _USUAL_BYTES),)
         return Measurement(
             source=path,
             format="SmokePing",
@@ -126,7 +163,8 @@ class _Rows:
 def _number(text: str) -> float:
     """Returns NaN for what is no number."""
     try:
-        return float(text)
+        # rrdtool prints the locale's decimal point.
+        return float(text.replace(",", "."))
     except ValueError:
         return math.nan
 
