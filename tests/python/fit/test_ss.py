@@ -6,6 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from airtcp.fit import detect
@@ -127,3 +129,64 @@ def test_a_receiver_does_not_know_what_was_lost(read: Read) -> None:
 def test_without_i_there_is_nothing_to_read(read: Read) -> None:
     with pytest.raises(FileError, match="record them with -i"):
         read(HEADING + SOCKET)
+
+
+def flow(port: int, acked: int, least_ms: float, hosts: tuple[str, str] = ("192.0.2.7", "192.0.2.1")) -> str:
+    of = info(acked, least_ms + 9, f"retrans:0/{port % 7}").replace("minrtt:31", f"minrtt:{least_ms}")
+    return f"ESTAB 0 9124 {hosts[0]}:{port} {hosts[1]}:5201\n{of}"
+
+
+@given(
+    flows=st.lists(st.tuples(st.integers(50_000, 90_000), st.integers(20, 90)), min_size=1, max_size=5),
+    late=st.integers(0, 3),
+    dated=st.booleans(),
+    headed=st.booleans(),
+)
+@settings(max_examples=40, derandomize=True)
+def test_connections_of_the_same_hosts_add_up(
+    flows: list[tuple[int, int]],
+    late: int,
+    dated: bool,
+    headed: bool,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    """Each carries its bytes per second; the last one begins `late` seconds after the others."""
+    text = ""
+    for second in range(1, 6):
+        text += f"17000000{second:02}.5\n" if dated else ""
+        text += HEADING if headed else ""
+        for n, (per_second, least_ms) in enumerate(flows):
+            age = second - (late if n == len(flows) - 1 and n else 0)
+            text += flow(40_000 + n, per_second * age, least_ms) if age > 0 else ""
+    path = tmp_path_factory.getbasetemp() / "flows.txt"
+    path.write_text(text)
+    found = detect.read(path)
+    each = [per_second * 8 * 1500 / 1448 for per_second, _ in flows]
+    expected = [
+        sum(rate for n, rate in enumerate(each) if not n or n < len(each) - 1 or second > late)
+        for second in range(1, 5)
+    ]
+    assert_allclose(found.throughput[0].rate_bps, expected)
+    assert found.round_trips is not None
+    assert found.round_trips.least_s == min(least for _, least in flows) / 1e3
+    assert found.transfer is not None
+    assert found.transfer.retransmissions == sum((40_000 + n) % 7 for n in range(len(flows)))
+    assert any("share the path" in note for note in found.notes) == (len(flows) > 1)
+
+
+def test_connections_of_other_hosts_are_other_paths(read: Read) -> None:
+    here, there, third = "192.0.2.7", "[::ffff:192.0.2.1]", "198.51.100.9"
+
+    def samples(bytes_to_third: int) -> str:
+        return "".join(
+            flow(40_000, 90_000 * n, 20)
+            + flow(40_001, 80_000 * n, 21, (here, there))
+            + flow(40_002, bytes_to_third * n, 80, (here, third))
+            for n in range(1, 4)
+        )
+
+    found = read(samples(1000))
+    assert "192.0.2.7 → 192.0.2.1 is used; left out: 192.0.2.7 → 198.51.100.9" in found.notes[0]
+    assert "2 connections of the same two hosts share the path" in found.notes[1]
+    with pytest.raises(FileError, match=r"2 pairs of hosts .*--only"):
+        read(samples(100_000))

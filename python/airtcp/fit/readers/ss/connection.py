@@ -1,0 +1,152 @@
+"""The samples of one TCP connection."""
+
+from __future__ import annotations
+
+import re
+from array import array
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from airtcp.fit.measurement import Floats, Measurement, Reordering, RoundTrips, Throughput, Transfer
+
+Fields = dict[str, tuple[float, float | None]]
+"""By name, the numbers before and after the stroke."""
+USUAL_INTERVAL_S = 1.0
+_DELIVERY = re.compile(r"\bdelivery_rate (\d{1,18}(?:\.\d{1,9})?)([KMGT]?)bps")
+_PREFIXES = {"": 1.0, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
+_FLAGS = frozenset(("ts", "sack", "ecn", "ecnseen", "fastopen"))
+_ALGORITHM = re.compile(r"[a-z][a-z0-9_-]*$")
+# Headers of IPv4 and TCP, with timestamps.
+_HEADER_BYTES = 52
+_RECEIVES_MORE = 10
+_NEVER = float("nan")
+
+
+@dataclass
+class Connection:
+    """The samples of one connection."""
+
+    name: str
+    hosts: str
+    """Of both ends, without ports: connections between the same hosts share their path."""
+    at_s: array[float] = field(default_factory=lambda: array("d"))
+    """NaN if no date precedes the sample."""
+    turns: array[int] = field(default_factory=lambda: array("L"))
+    """Which run of ss each sample is of."""
+    rtt_s: array[float] = field(default_factory=lambda: array("d"))
+    acked: array[float] = field(default_factory=lambda: array("d"))
+    received: array[float] = field(default_factory=lambda: array("d"))
+    delivery_bps: array[float] = field(default_factory=lambda: array("d"))
+    last: Fields = field(default_factory=dict)
+    least_s: float | None = None
+    algorithm: str | None = None
+    has_ecn: bool = False
+
+    @property
+    def bytes(self) -> float:
+        return self.acked[-1] + self.received[-1]
+
+    @property
+    def receives(self) -> bool:
+        return self.received[-1] > _RECEIVES_MORE * self.acked[-1]
+
+    @property
+    def is_dated(self) -> bool:
+        return bool(np.isfinite(np.array(self.at_s)).all())
+
+    def take(self, at_s: float, turn: int, line: str, fields: Fields) -> None:
+        self.last = fields
+        self.turns.append(turn)
+        self.at_s.append(at_s)
+        self.rtt_s.append(fields["rtt"][0] / 1e3 if "rtt" in fields else _NEVER)
+        self.acked.append(bytes_acked(fields))
+        self.received.append(_value(fields, "bytes_received"))
+        delivery = _DELIVERY.search(line)
+        self.delivery_bps.append(float(delivery[1]) * _PREFIXES[delivery[2]] if delivery else _NEVER)
+        if "minrtt" in fields:
+            self.least_s = min(fields["minrtt"][0] / 1e3, self.least_s or np.inf)
+        words = line[: line.find(" rto:")].split()
+        self.has_ecn |= "ecn" in words
+        names = [word for word in words if _ALGORITHM.match(word) and word not in _FLAGS]
+        self.algorithm = names[-1] if names else self.algorithm
+
+    def measured(self, path: Path, began_s: float, *, by_date: bool) -> Measurement:
+        """Returns what it shows; times count from `began_s`."""
+        time_s = np.maximum.accumulate(self.times(by_date=by_date) - began_s)
+        return Measurement(
+            source=path,
+            format="samples of ss -ti",
+            round_trips=self._round_trips(time_s),
+            throughput=self._throughput(time_s, np.array(self.received if self.receives else self.acked)),
+            reordering=self._reordering(),
+            transfer=None if self.receives else self._transfer(),
+            load="forward" if self.receives else None,
+            is_seen_from_far=self.receives,
+        )
+
+    def times(self, *, by_date: bool) -> Floats:
+        """Returns when each sample was taken."""
+        turns: Floats = np.array(self.turns, dtype=np.float64) * USUAL_INTERVAL_S
+        return np.array(self.at_s) if by_date else turns
+
+    @property
+    def mss_bytes(self) -> float:
+        return _value(self.last, "mss") or 1448.0
+
+    def _round_trips(self, time_s: Floats) -> RoundTrips | None:
+        """Returns the RTTs of samples that acknowledged something since the previous one."""
+        rtt_s, acked = np.array(self.rtt_s), np.array(self.acked)
+        news = np.concatenate(([True], (np.diff(acked) != 0) | (np.diff(rtt_s) != 0)))
+        news &= np.isfinite(rtt_s)
+        if not news.any():
+            return None
+        return RoundTrips(time_s[news], rtt_s[news], self.mss_bytes + _HEADER_BYTES, self.least_s)
+
+    def _throughput(self, time_s: Floats, count: Floats) -> tuple[Throughput, ...]:
+        """Returns the throughput of IP packets. A lone sample has the delivery rate."""
+        expansion = (self.mss_bytes + _HEADER_BYTES) / self.mss_bytes
+        interval_s, grown = np.diff(time_s), np.diff(count)
+        some = (interval_s > 0) & (grown >= 0)
+        if some.any() and grown[some].any():
+            rate_bps = grown[some] * 8 / interval_s[some] * expansion
+            return (Throughput(time_s[:-1][some], interval_s[some], rate_bps, "forward", is_capacity=False),)
+        delivery = np.array(self.delivery_bps)
+        delivery = delivery[np.isfinite(delivery) & (delivery > 0)][-1:] * expansion
+        if not len(delivery):
+            return ()
+        return (Throughput(np.zeros(1), np.ones(1), delivery, "forward", is_capacity=False),)
+
+    def _transfer(self) -> Transfer | None:
+        if "data_segs_out" not in self.last:
+            return None
+        sent, resent = int(_value(self.last, "data_segs_out")), int(self._retransmitted())
+        # Kernels that report `bytes_sent` also count DSACKs, and ss omits zeros.
+        counts_dsacks = "bytes_sent" in self.last
+        return Transfer(
+            data_packets=max(sent - resent, 0),
+            retransmissions=resent,
+            spurious=int(_value(self.last, "dsack_dups")) if counts_dsacks else None,
+            mss_bytes=int(self.mss_bytes),
+            congestion_control=self.algorithm,
+            ecn=self.has_ecn or None,
+        )
+
+    def _retransmitted(self) -> float:
+        in_all = self.last.get("retrans", (0.0, None))[1]
+        return in_all or 0.0
+
+    def _reordering(self) -> tuple[Reordering, ...]:
+        packets = int(_value(self.last, "data_segs_out"))
+        late = int(_value(self.last, "reord_seen"))
+        return (Reordering(packets, late, np.empty(0), "forward"),) if packets and late else ()
+
+
+def bytes_acked(fields: Fields) -> float:
+    return _value(fields, "bytes_acked") or _value(fields, "bytes_sent")
+
+
+def _value(fields: Fields, name: str) -> float:
+    """ss omits zeros."""
+    return fields[name][0] if name in fields else 0.0
