@@ -290,6 +290,69 @@ def test_flent_s_pings_alone_are_of_an_idle_path(tmp_path: Path) -> None:
     assert len(measured.round_trips.rtt_s) == 100
 
 
+@given(
+    names=st.sampled_from(
+        [
+            ["TCP upload::1", "TCP upload::2", "TCP upload::3"],
+            ["TCP upload BE", "TCP upload CS5"],
+            ["TCP upload"],
+            ["TCP upload BE1 summit.example", "TCP upload BE2 avg.example"],
+            ["TCP upload - cubic", "TCP upload - bbr"],
+        ]
+    ),
+    mbps=st.integers(1, 90),
+)
+@settings(max_examples=20, derandomize=True)
+def test_all_streams_of_flent_add_up_and_what_it_computes_of_them_does_not(
+    names: list[str], mbps: int, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    document = flent(0, 0)
+    series = [float(mbps) if step > 5 else None for step in range(100)]
+    for name in names:
+        document["results"] |= {name: series, f"{name}::tcp_cwnd": series, f"{name}::tcp_rtt": series}
+    for derived in ("sum", "avg", "fairness"):
+        document["results"][f"TCP upload {derived}"] = [77.0] * 100
+    found = read(written(tmp_path_factory.getbasetemp(), "up.flent", json.dumps(document)))
+    (there,) = found.throughput
+    assert np.median(there.rate_bps) == pytest.approx(len(names) * mbps * 1e6 * 1500 / 1448)
+    assert found.load == "forward"
+
+
+def test_flent_s_sums_without_streams_are_named(tmp_path: Path) -> None:
+    found = read(written(tmp_path, "sum.flent", json.dumps(flent(0, 0))))
+    assert "`TCP upload sum` is left out" in " ".join(found.notes)
+
+
+def test_flent_s_sums_over_a_moment_are_no_rate(tmp_path: Path) -> None:
+    """Streams that are interpolated between reports of their own seem to exceed the link at times."""
+    document = flent(0, 0)
+    random = np.random.default_rng(1)
+    for n in range(3):
+        document["results"][f"TCP upload::{n}"] = (33.0 + random.normal(0, 6, 100)).tolist()
+    (there,) = read(written(tmp_path, "noisy.flent", json.dumps(document))).throughput
+    assert there.interval_s.tolist() == pytest.approx([5, 5, 5, 5])
+    assert float(there.rate_bps.max()) < 102e6 * 1500 / 1448
+
+
+@pytest.mark.parametrize("label", ["ICMP{n} ", "ICMP "])
+def test_flent_s_hosts_are_paths_that_share_a_link(tmp_path: Path, label: str) -> None:
+    hosts = {"near.example": 10.0, "far.example": 200.0, "near": 50.0}
+    document = flent(0, 0)
+    document["raw_values"] = {}
+    document["results"] = {"Ping (ms) avg": [90.0] * 100}
+    for n, (host, rtt_ms) in enumerate(hosts.items(), 1):
+        document["results"][f"Ping (ms) {label.format(n=n)}{host}"] = [rtt_ms] * 100
+        document["results"][f"TCP upload BE{n} {host}"] = [20.0] * 100
+    path = written(tmp_path, "fair.flent", json.dumps(document))
+    with pytest.raises(FileError, match=r"3 hosts .* reached 62.2 Mbit/s .*far.example.*--only"):
+        read(path)
+    for host, rtt_ms in hosts.items():
+        found = read(path, only=host)
+        assert found.round_trips is not None
+        assert found.round_trips.least_s == pytest.approx(rtt_ms / 1e3)
+        assert found.throughput[0].rate_bps[0] == pytest.approx(60e6 * 1500 / 1448)
+
+
 @pytest.mark.parametrize("text", ["{", '{"x_values": [1], "results": 7, "metadata": 1, "FLENT_VERSION": 1}'])
 def test_flent_that_is_broken_is_refused(tmp_path: Path, text: str) -> None:
     with pytest.raises(FileError):

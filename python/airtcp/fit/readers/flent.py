@@ -4,6 +4,8 @@ rates."""
 from __future__ import annotations
 
 import math
+import re
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Literal
@@ -12,18 +14,28 @@ import numpy as np
 
 from airtcp.fit.json_objects import decoder_for
 from airtcp.fit.json_values import Json, number, object_of, objects_of
-from airtcp.fit.measurement import Direction, Floats, Measurement, RoundTrips, Throughput
+from airtcp.fit.measurement import Direction, Floats, Measurement, RoundTrips, Subjects, Throughput
 from airtcp.fit.readers import FileError, Reader
 from airtcp.fit.rows import MAX_ROWS, finite
-from airtcp.fit.text import Skips, TextFile
+from airtcp.fit.text import Skips, TextFile, shown
 
 _LARGEST = 1 << 26
 """In characters; ten times the longest of Flent's own tests."""
 _PAYLOAD_SHARE = 1448 / 1500
 """Share of a full IP packet that is payload."""
 _USUAL_STEP_S = 0.2
+_PART_S = 5.0
+"""Each stream reports at times of its own, and Flent interpolates: sums over less exceed the link's rate."""
 _USUAL_BYTES = 84.0
 _LONGEST_MS = 1e8
+
+_STREAM = re.compile(r"TCP (upload|download)(?:$| |::)")
+_DERIVED = re.compile(r"TCP \w+ (?:sum|avg|fairness)$|.*::\D")
+"""What Flent computes of the streams, and what it samples of their sockets."""
+_SUMS = ("TCP upload sum", "TCP download sum", "TCP totals")
+_PING = re.compile(r"Ping \(ms\)(?:$| |::)")
+_PING_OF_HOST = re.compile(r"Ping \(ms\) ICMP\d* (\S.{0,254})$")
+_NAMED = 4
 
 Way = Literal["upload", "download"]
 _WAYS: dict[Way, Direction] = {"upload": "forward", "download": "reverse"}
@@ -37,7 +49,7 @@ def recognises(head: bytes) -> float:
     return 0.96 if b'"x_values"' in head and b'"results"' in head and b'"metadata"' in head else 0.0
 
 
-def read(path: Path) -> Measurement:
+def read(path: Path) -> Measurement | Subjects:
     text = TextFile(path, Skips("data of Flent"))
     document = _document(path, text)
     results, raw = object_of(document, "results"), object_of(document, "raw_values")
@@ -45,20 +57,65 @@ def read(path: Path) -> Measurement:
     throughput = tuple(
         found for way in _WAYS if (found := _throughput(results, steps, way, _step_s(document))) is not None
     )
-    pings, name = _pings(results, raw, steps)
-    if pings is not None and throughput:
-        pings = replace(pings, least_s=float(pings.rtt_s.min()))
+    paths = {
+        host: _measurement(path, text, throughput, _pings(names, results, raw, steps))
+        for host, names in _hosts({**results, **raw}).items()
+    }
+    of = {host: path for host, path in paths.items() if path.round_trips is not None or path.throughput}
+    if not of:
+        raise FileError(f"{path}: neither a ping nor a TCP stream is in it")
+    if len(of) > 1:
+        return Subjects("hosts", of, why=_why_several(of, throughput))
+    (only,) = of.values()
+    return replace(only, notes=(*only.notes, *_more_notes(document, results, throughput)))
+
+
+def _hosts(series: Iterable[str]) -> dict[str, list[str]]:
+    """Returns the pings to each host; all of them are to one whose name they do not tell."""
+    pings = sorted((name for name in series if _PING.match(name)), key=_preferred)
+    hosts: dict[str, list[str]] = {}
+    for name in pings:
+        if (found := _PING_OF_HOST.match(name)) is not None:
+            hosts.setdefault(found[1], []).append(name)
+    return hosts if len(hosts) > 1 else {"": pings}
+
+
+def _why_several(hosts: Iterable[str], throughput: tuple[Throughput, ...]) -> str:
+    rates = [f"{float(each.rate_bps.max()) / 1e6:.3g} Mbit/s" for each in throughput if each.rate_bps.any()]
+    shared = f"; they share the link, over which all streams together reached {' and '.join(rates)}"
+    return f"pings to {len(list(hosts))} hosts are in one file{shared if rates else ''}"
+
+
+def _more_notes(document: Json, results: Json, throughput: tuple[Throughput, ...]) -> list[str]:
+    notes = []
+    hosts = object_of(document, "metadata").get("HOSTS")
+    several = {host for host in hosts if isinstance(host, str)} if isinstance(hosts, list) else set()
+    if len(several) > 1 and throughput:
+        named = ", ".join(shown(host) for host in sorted(several)[:_NAMED])
+        notes.append(
+            f"The streams went to {len(several)} hosts ({named}); their sum is what the link carried."
+        )
+    derived = [name for name in results if name in _SUMS]
+    if derived and not throughput:
+        notes.append(f"`{derived[0]}` is left out, for the file has none of its streams.")
+    return notes
+
+
+def _measurement(
+    path: Path, text: TextFile, throughput: tuple[Throughput, ...], pings: tuple[RoundTrips | None, str]
+) -> Measurement:
+    trips, name = pings
+    if trips is not None and throughput:
+        trips = replace(trips, least_s=float(trips.rtt_s.min()))
     loads = [each.direction for each in throughput if each.rate_bps.any()]
     load: Direction | None = loads[0] if len(loads) == 1 else "both" if loads else None
-    if pings is None and not throughput:
-        raise FileError(f"{path}: neither a ping nor a TCP stream is in it")
-    notes = [f"The pings are those of `{name}`."] if pings is not None else []
+    notes = [f"The pings are those of `{shown(name)}`."] if trips is not None else []
     if load is not None:
         notes.append("The pings were sent while the path was filled: only the least is the path's own.")
     return Measurement(
         source=path,
         format="Flent",
-        round_trips=pings,
+        round_trips=trips,
         throughput=throughput,
         load=load,
         notes=(*text.notes, *notes),
@@ -85,11 +142,8 @@ def _step_s(document: Json) -> float:
 
 def _throughput(results: Json, steps: Floats, way: Way, step_s: float) -> Throughput | None:
     """Sums the streams of one direction; Mbit/s."""
-    streams = [
-        _numbers(values)[: len(steps)]
-        for name, values in results.items()
-        if name.startswith("TCP ") and way in name and not any(word in name for word in ("sum", "avg", "::"))
-    ]
+    names = [name for name in results if (found := _STREAM.match(name)) is not None and found[1] == way]
+    streams = [_numbers(results[name])[: len(steps)] for name in names if not _DERIVED.match(name)]
     streams = [stream for stream in streams if len(stream) == len(steps) and np.isfinite(stream).any()]
     if not streams or not len(steps):
         return None
@@ -100,13 +154,19 @@ def _throughput(results: Json, steps: Floats, way: Way, step_s: float) -> Throug
     time_s = steps[known]
     order = np.argsort(time_s, kind="stable")
     rate_bps = total[known][order] * 1e6 / _PAYLOAD_SHARE
-    interval_s: Floats = np.full(len(time_s), step_s)
-    return Throughput(time_s[order] - time_s.min(), interval_s, rate_bps, _WAYS[way], is_capacity=False)
+    parts = np.array_split(rate_bps, max(1, int(len(rate_bps) * step_s / _PART_S)))
+    interval_s: Floats = np.array([len(part) for part in parts]) * step_s
+    return Throughput(
+        np.cumsum(interval_s) - interval_s,
+        interval_s,
+        np.array([part.mean() for part in parts]),
+        _WAYS[way],
+        is_capacity=False,
+    )
 
 
-def _pings(results: Json, raw: Json, steps: Floats) -> tuple[RoundTrips | None, str]:
+def _pings(names: list[str], results: Json, raw: Json, steps: Floats) -> tuple[RoundTrips | None, str]:
     """Returns each ping if the file has them; otherwise Flent's interpolation at the steps."""
-    names = sorted((name for name in {*results, *raw} if name.startswith("Ping")), key=_preferred)
     for name in names:
         samples = [
             (at_s, value / 1e3)
