@@ -1,51 +1,54 @@
 """The lowest round trip, and the distribution of what is above it.
 
 What is above is assumed log-normal, like the simulator's `correlated` jitter, if a log-normal is like it: if
-mean, standard deviation, median and 95th percentile agree.
+mean, standard deviation, median and 95th percentile agree. Idle and loaded stretches are told apart before.
 """
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
 
 from airtcp.fit.correlation import Correlation, correlation
 from airtcp.fit.episodes import Episode, separate
-from airtcp.fit.findings import CONFIDENCE, Value, Z
+from airtcp.fit.findings import CONFIDENCE, Value
+from airtcp.fit.levels import Levels, find_levels
+from airtcp.fit.log_normal import LogNormal, Shifts, contradiction, log_normals, shape_contradiction, thinned
 from airtcp.fit.measurement import Floats, RoundTrips
+from airtcp.fit.moments import Moments, log_normal_moments, moments
 
-QUANTILES = 500
-"""Number of quantiles of the round trips to which a curve is fitted."""
 NEGLIGIBLE = 0.005
 """A standard deviation below this share of the lowest round trip, or below 0.1 ms, counts as no variation."""
 SHARES = np.geomspace(1e-3, 1, 40)
 """How far below the lowest round trip bases are tried, as shares of the farthest."""
 FARTHEST = 0.5
 """No base is tried further below the lowest round trip than this share of it."""
+LOWEST_SHARE = 0.05
+"""Nor further than this share of the round trips is above it, which is what they resolve."""
+LOWEST_FEW = 5
 RESAMPLES = 100
 MOST_RESAMPLED = 5000
 FEW = 20
 """Fewer round trips show no distribution."""
-NEAR = 0.25
-"""How far mean, median and 95th percentile of a fit may be from those measured, in standard deviations."""
-ALIKE = 1.4
-"""How many times as large as the other one, fitted and measured standard deviation may be."""
-
-FAR_OFF = 0.15
-"""How far the distribution functions may be apart, beside what chance explains."""
-KOLMOGOROV = 0.9
-"""Times the square root of the number, what chance explains of that distance (Lilliefors, 95 %)."""
-QUANTILES_HELD = (("median", 0.5), ("95th percentile", 0.95))
+ENOUGH = 100
+"""Among fewer, none is too short to be plausible;"""
+NEAR_ALL = 0.3
+"""nor if the first percentile is below this share of the median."""
+OVERTAKES = 0.05
+"""By how many standard deviations delays would be longer on average if nothing overtook, for it to count."""
+STALL_STEPS = 8
+"""Waits of a stall are taken as so many, from none to its length."""
 
 
 @dataclass(frozen=True)
 class Variation:
     """A log-normal distribution above the base."""
 
-    mean_s: float
-    deviation_s: float
+    above: LogNormal
+    """Of seconds."""
+    interval: Moments
+    """Mean and deviation above the base, with their intervals."""
     measured_deviation_s: float
     """Deviation of the round trips themselves: the fitted tail may be longer than any of them."""
     misfit: float
@@ -53,14 +56,22 @@ class Variation:
     correlation: Correlation
 
     @property
+    def mean_s(self) -> float:
+        return self.above.mean
+
+    @property
+    def deviation_s(self) -> float:
+        return self.above.deviation
+
+    @property
     def sigma(self) -> float:
         """Standard deviation of the logarithm."""
-        return _of_logs(self.mean_s, self.deviation_s)[1]
+        return self.above.sigma
 
     @property
     def mu(self) -> float:
         """Mean of the logarithm of seconds."""
-        return _of_logs(self.mean_s, self.deviation_s)[0]
+        return self.above.mu
 
 
 @dataclass(frozen=True)
@@ -78,44 +89,99 @@ class Delay:
     n: int
     unlike: str = ""
     """How far off the best log-normal is, if it contradicts the round trips. Then there is no `variation`."""
+    levels: Levels | None = None
+    """Idle and loaded stretches. Then there is no `variation`, and neither spikes nor stalls."""
+    whole: Moments | None = None
+    """Mean and deviation of all round trips; None on a loaded path."""
 
 
 def fit_delay(trips: RoundTrips, *, is_idle: bool = True) -> Delay | None:
     """Fits the delay; None without any round trip. On a loaded path only the lowest round trip is used."""
-    time, rtt, dropped = _believable(trips)
+    time, rtt, dropped = believable(trips)
     if len(rtt) == 0:
         return None
+    least = float(rtt.min())
     if not is_idle or trips.least_s is not None:
         # Smoothed values exceed the lowest round trip.
-        least = float(rtt.min()) if trips.least_s is None else min(trips.least_s, float(rtt.min()))
+        least = least if trips.least_s is None else min(trips.least_s, least)
         return Delay(Value(least, None, least), least, dropped, None, None, None, len(rtt))
+    whole, seen = moments(rtt), _seen_base(rtt)
+    levels = find_levels(time, rtt)
+    if levels is not None:
+        return Delay(
+            seen, least, dropped, None, None, None, len(rtt), "two levels", levels, Moments(*_bare(whole))
+        )
     calm, spikes, stalls = separate(time, rtt)
-    time, rtt = time[calm], rtt[calm]
-    base = base_round_trip(rtt)
-    least = float(rtt.min())
-    above = rtt - base.best
-    deviation = float(above.std())
-    if len(rtt) < FEW or deviation < max(1e-4, NEGLIGIBLE * base.best):
-        return Delay(Value(least, base.low, least), least, dropped, None, spikes, stalls, len(rtt))
-    fits = _log_normals(above)
-    wrong = [_contradiction(above, *each) for each in fits]
-    if all(wrong):
-        return Delay(base, least, dropped, None, spikes, stalls, len(rtt), wrong[0])
-    misfit, mean, fitted = fits[wrong.index("")]
-    variation = Variation(mean, fitted, deviation, misfit, correlation(time, above))
-    return Delay(base, least, dropped, variation, spikes, stalls, len(rtt))
+    base, variation, unlike = _fitted(time[calm], rtt[calm])
+    if variation is not None and (spikes or stalls):
+        unlike = contradiction(rtt - base.best, variation.above, _shifts(spikes, stalls))
+    if variation is not None and overtakes(time, rtt):
+        unlike = "answers in order, but those measured overtake"
+    if unlike:
+        return Delay(seen, least, dropped, None, None, None, len(rtt), unlike, None, whole)
+    return Delay(base, least, dropped, variation, spikes, stalls, len(rtt[calm]), "", None, whole)
 
 
-def _believable(trips: RoundTrips) -> tuple[Floats, Floats, int]:
-    """Drops invalid times, and the few that are below half of the first percentile."""
+def believable(trips: RoundTrips) -> tuple[Floats, Floats, int]:
+    """Drops invalid times, and the few that are far below all others, which are near one another."""
     real = np.isfinite(trips.rtt_s) & np.isfinite(trips.time_s) & (trips.rtt_s > 0)
     time, rtt = trips.time_s[real], trips.rtt_s[real]
-    if len(rtt) >= FEW:
+    if len(rtt) >= ENOUGH:
         usual = np.partition(rtt, max(2, len(rtt) // 100))[max(2, len(rtt) // 100)]
-        sound = rtt >= usual / 2
+        sound = rtt >= (usual / 2 if usual > NEAR_ALL * float(np.median(rtt)) else 0.0)
         time, rtt = time[sound], rtt[sound]
     order = np.argsort(time, kind="stable")
     return time[order], rtt[order], len(trips.rtt_s) - len(rtt)
+
+
+def overtakes(time: Floats, delay: Floats) -> bool:
+    """Returns whether packets that must wait for those sent before would be late."""
+    in_order = np.maximum.accumulate(time + delay) - time
+    return float((in_order - delay).mean()) > OVERTAKES * float(delay.std())
+
+
+def _fitted(time: Floats, rtt: Floats) -> tuple[Value, Variation | None, str]:
+    """Returns the base, the log-normal above it, and what contradicts the best one if none will do."""
+    base = base_round_trip(rtt)
+    above = rtt - base.best
+    if len(rtt) < FEW or float(above.std()) < max(1e-4, NEGLIGIBLE * base.best):
+        seen = _seen_base(rtt)
+        return Value(seen.best, base.low, seen.high), None, ""
+    fits = log_normals(above)
+    wrong = [contradiction(above, fit) or shape_contradiction(misfit, len(above)) for misfit, fit in fits]
+    if all(wrong):
+        return base, None, wrong[0]
+    misfit, fit = fits[wrong.index("")]
+    interval = log_normal_moments(above, (fit.mean, fit.deviation))
+    return base, Variation(fit, interval, float(above.std()), misfit, correlation(time, above)), ""
+
+
+def _seen_base(rtt: Floats) -> Value:
+    """Returns the least round trip, which is known to half a step of the clock."""
+    least, step = float(rtt.min()), clock_step(rtt)
+    return Value(least, max(least / 2, least - step / 2), least + step / 2)
+
+
+def clock_step(rtt: Floats) -> float:
+    """Returns what the values are multiples of: the least distance of two that differ; 0 for equal ones."""
+    distinct = np.unique(np.round(rtt, 9))
+    return float(np.diff(distinct).min()) if len(distinct) > 1 else 0.0
+
+
+def _bare(found: Moments) -> tuple[Value, Value]:
+    """Returns the moments without intervals: what they will be depends on how long the path is loaded."""
+    return Value(found.mean.best), Value(found.deviation.best)
+
+
+def _shifts(spikes: Episode | None, stalls: Episode | None) -> Shifts:
+    """Returns which share of the time delays are how much longer."""
+    found: list[tuple[float, float]] = []
+    if spikes is not None:
+        found.append((spikes.length_s / (spikes.every_s.best + spikes.length_s), spikes.extra_s))
+    if stalls is not None:
+        share = stalls.length_s / (stalls.every_s.best + stalls.length_s) / STALL_STEPS
+        found += [(share, stalls.length_s * (step + 0.5) / STALL_STEPS) for step in range(STALL_STEPS)]
+    return [(1 - sum(share for share, _ in found), 0.0), *found]
 
 
 def base_round_trip(rtt: Floats) -> Value:
@@ -126,7 +192,7 @@ def base_round_trip(rtt: Floats) -> Value:
     """
     least = float(rtt.min())
     if len(rtt) < FEW or float(rtt.max()) == least:
-        return Value(least, None, least)
+        return _seen_base(rtt)
     random = np.random.default_rng(0)
     sample = rtt[:: -(-len(rtt) // MOST_RESAMPLED)]
     block = max(1, round(len(sample) ** (1 / 3)))
@@ -142,102 +208,20 @@ def _shift(rtt: Floats) -> float:
     as possible.
 
     The plot's correlation coefficient (Filliben 1975) is flat for nearly symmetric distributions; a tenth of
-    its shortfall is not significant. No base is further below the lowest value than that is below the upper
-    quartile, and none below half of it: packets take time.
+    its shortfall is not significant. No base is further below the lowest value than the lowest values are
+    apart, and none below half of it: packets take time.
     """
     from scipy.special import ndtri  # noqa: PLC0415 slow to import
 
-    values = _thinned(rtt)
+    values = thinned(rtt)
     least = float(values[0])
     scores = ndtri((np.arange(len(values)) + 0.5) / len(values))
-    gaps = min(FARTHEST * least, float(np.quantile(values, 0.75)) - least) * SHARES
+    lowest = float(values[min(len(values) - 1, max(LOWEST_FEW, int(LOWEST_SHARE * len(values))))])
+    farthest = max(lowest - least, clock_step(rtt))
+    gaps = min(FARTHEST * least, farthest) * SHARES
     floor = 1e-3 * float(np.median(values) - least) + 1e-9
     logs = np.log((values - least + floor)[None, :] + gaps[:, None])
     logs -= logs.mean(axis=1, keepdims=True)
     straight = (logs @ scores) / np.sqrt((logs**2).sum(axis=1) * (scores**2).sum())
     near_best = np.flatnonzero(1 - straight <= 1.1 * (1 - straight.max()))
     return least - float(gaps[near_best[0]])
-
-
-def _thinned(values: Floats) -> Floats:
-    ordered: Floats = np.sort(values)
-    if len(ordered) > QUANTILES:
-        ordered = np.quantile(ordered, (np.arange(QUANTILES) + 0.5) / QUANTILES)
-    return ordered
-
-
-def _log_normals(above: Floats) -> list[tuple[float, float, float]]:
-    """Returns misfit, mean and deviation of two fits, the better one first: by moments of the logarithms and
-    of the values."""
-    values = _thinned(above)
-    floor = max(1e-6, 1e-3 * float(np.median(values)))
-    logs = np.log(np.maximum(values, floor))
-    sigma = float(logs.std())
-    by_logs = math.exp(float(logs.mean()) + sigma**2 / 2)
-    candidates = [
-        (by_logs, by_logs * math.sqrt(math.expm1(sigma**2))),
-        (max(float(above.mean()), floor), float(above.std())),
-    ]
-    return sorted((_misfit(values, mean, deviation), mean, deviation) for mean, deviation in candidates)
-
-
-def _contradiction(above: Floats, misfit: float, mean: float, deviation: float) -> str:
-    """Returns in words what of the measured delays this log-normal contradicts, or nothing."""
-    scale, middle = float(above.std()), float(above.mean())
-    told = [
-        ("mean", mean, middle, middle),
-        *(
-            (name, _quantile(share, mean, deviation), *_interval(above, share))
-            for name, share in QUANTILES_HELD
-        ),
-    ]
-    wrong = [
-        f"its {name} {fitted * 1e3:.4g} ms instead of {(low if fitted < low else high) * 1e3:.4g} ms"
-        for name, fitted, low, high in told
-        if not low - NEAR * scale <= fitted <= high + NEAR * scale
-    ]
-    if not 1 / ALIKE <= deviation / scale <= ALIKE:
-        wrong.append(f"its standard deviation {deviation * 1e3:.4g} ms instead of {scale * 1e3:.4g} ms")
-    if misfit > FAR_OFF + KOLMOGOROV / math.sqrt(len(above)):
-        wrong.append(f"a distribution function {misfit:.0%} from the measured one")
-    return " and ".join(wrong)
-
-
-def _interval(above: Floats, share: float) -> tuple[float, float]:
-    """Returns between what the quantile lies, by the binomial distribution of the number below it."""
-    half = Z * math.sqrt(share * (1 - share) / len(above))
-    low, high = np.quantile(above, [max(0.0, share - half), min(1.0, share + half)])
-    return float(low), float(high)
-
-
-def _quantile(share: float, mean: float, deviation: float) -> float:
-    """Returns the log-normal's quantile."""
-    from scipy.special import ndtri  # noqa: PLC0415 slow to import
-
-    mu, sigma = _of_logs(mean, deviation)
-    return math.exp(mu + sigma * float(ndtri(share)))
-
-
-def _of_logs(mean: float, deviation: float) -> tuple[float, float]:
-    """Returns mean and standard deviation of the logarithm."""
-    sigma = math.sqrt(math.log1p((deviation / mean) ** 2))
-    return math.log(mean) - sigma**2 / 2, sigma
-
-
-def _misfit(ordered: Floats, mean: float, deviation: float) -> float:
-    fitted = cumulative(ordered, mean, deviation)
-    # Equal values are one step: millisecond clocks produce many.
-    distinct, first, count = np.unique(ordered, return_index=True, return_counts=True)
-    middle = (first + count / 2) / len(ordered)
-    slack = 0.5 / len(ordered)
-    return float(max(0.0, np.max(np.abs(fitted[first] - middle)) - slack)) if len(distinct) else 0.0
-
-
-def cumulative(above: Floats, mean: float, deviation: float) -> Floats:
-    """Returns the log-normal's distribution function."""
-    from scipy.special import ndtr  # noqa: PLC0415 slow to import
-
-    mu, sigma = _of_logs(mean, deviation)
-    with np.errstate(divide="ignore"):
-        answer: Floats = ndtr((np.log(np.maximum(above, 0.0)) - mu) / max(sigma, 1e-9))
-    return answer

@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from airtcp.facts.units import rate_scale
-from airtcp.fit.delay import Delay, Variation, cumulative
+from airtcp.fit.delay import Delay, Variation
 from airtcp.fit.evidence import WAYS, Evidence, there
 from airtcp.fit.hidden_chain import Chain
 from airtcp.fit.loss import Loss
@@ -107,7 +107,7 @@ def _fitted(rtt: Floats, delay: Delay) -> Floats:
         return np.full(len(rtt), np.nan)
     if varies is None:
         return np.where(rtt >= delay.base_s.best, 1.0, 0.0)
-    return cumulative(rtt - delay.base_s.best, varies.mean_s, varies.deviation_s)
+    return varies.above.cumulative(rtt - delay.base_s.best)
 
 
 def _runs(loss: Loss) -> Figure:

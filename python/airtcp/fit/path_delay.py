@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from airtcp.fit.delay import Delay, Variation
@@ -11,12 +9,19 @@ from airtcp.fit.draft import Draft, Entry, duration, milliseconds, number, perce
 from airtcp.fit.episodes import Episode
 from airtcp.fit.estimates import Estimates
 from airtcp.fit.evidence import Evidence, From, there
-from airtcp.fit.findings import Finding, Unknown, Value
-from airtcp.fit.measurement import Direction, Floats, OneWay, RoundTrips
+from airtcp.fit.findings import Finding, Unknown
+from airtcp.fit.measurement import Direction, OneWay, RoundTrips
+from airtcp.fit.path_replay import (
+    NO_JITTER,
+    interval_ms,
+    moments_ms,
+    put_levels,
+    replay_there_and_back,
+    replay_way,
+)
 
 DEFAULT_ROUND_TRIP_S = 0.05
 """Default without a measurement, as in `airtcp compare` without a scenario."""
-NO_JITTER = table(distribution=text("constant"), mean=text("0ms"), overtaking="false")
 POOR_FIT = 0.1
 WAY_NAMES: dict[Direction, str] = {"forward": "there", "reverse": "back"}
 """As `airtcp measure` calls them."""
@@ -38,7 +43,10 @@ def put_delay(draft: Draft, evidence: Evidence, estimates: Estimates, *, replay:
         )
     ways = estimates.ways if evidence.idle is not None and not replay else {}
     if evidence.idle is not None and (replay or (delay.unlike and not ways)):
-        _replay(draft, evidence.idle, f"{name}.rtt.txt", delay)
+        own_s = _time_on_the_link(draft, evidence.idle)
+        replay_there_and_back(draft, evidence.idle, f"{name}.rtt.txt", delay, own_s)
+        if delay.levels is not None:
+            put_levels(draft, delay.levels, delay, _spacing_s(evidence.idle.what))
     elif ways:
         _each_way(draft, evidence, ways, name)
         if not any(each.unlike for each in ways.values()):
@@ -88,7 +96,7 @@ def _base(draft: Draft, source: From[RoundTrips], delay: Delay) -> None:
             f" {number(own * 1e3, 3)} ms of it are the packets' own time on the link, and no part of `delay`."
         )
     finding = Finding(
-        "round trip without a queue", f"{number(delay.base_s.best * 1e3)} ms", _interval_ms(delay.base_s), how
+        "round trip without a queue", f"{number(delay.base_s.best * 1e3)} ms", interval_ms(delay.base_s), how
     )
     draft.add("delay", text(milliseconds((delay.base_s.best - own) / 2)), finding)
     draft.unknown.append(
@@ -106,7 +114,8 @@ def _each_way(draft: Draft, evidence: Evidence, ways: dict[Direction, Delay], na
     for way, delay in ways.items():
         source = evidence.one_way[way]
         if delay.unlike:
-            _replay_way(draft, source, f"{name}.{WAY_NAMES[way]}.txt", delay)
+            own = _own_time(draft, way, source.what.packet_bytes, delay.least_s)
+            replay_way(draft, source, f"{name}.{WAY_NAMES[way]}.txt", delay, own, _clocks(source.what))
             continue
         own = _own_time(draft, way, source.what.packet_bytes, delay.base_s.best)
         how = f"The least of {delay.n} packets in {source.name}."
@@ -118,7 +127,7 @@ def _each_way(draft: Draft, evidence: Evidence, ways: dict[Direction, Delay], na
                 f" {number(own * 1e3, 3)} ms of it are the packets' own time on the link, and no part of it."
             )
         shown = f"{number(delay.base_s.best * 1e3)} ms"
-        finding = Finding(f"delay {there(way)}", shown, _interval_ms(delay.base_s), how)
+        finding = Finding(f"delay {there(way)}", shown, interval_ms(delay.base_s), how)
         entry = Entry("delay", text(milliseconds(delay.base_s.best - own)), (finding.text,))
         draft.found.append(finding)
         (draft.forward if way == "forward" else draft.reverse).append(entry)
@@ -156,6 +165,10 @@ def _own_time(draft: Draft, way: Direction, packet_bytes: float, most_s: float) 
     return min(8 * packet_bytes / (there if way == "forward" else back), most_s / 2)
 
 
+def _spacing_s(trips: RoundTrips) -> float:
+    return float(np.median(np.diff(np.sort(trips.time_s)))) or 1.0
+
+
 def _time_on_the_link(draft: Draft, source: From[RoundTrips]) -> float:
     """Returns the transmission time of a packet and its answer if the rate is known, but at most half of the
     RTT."""
@@ -165,11 +178,6 @@ def _time_on_the_link(draft: Draft, source: From[RoundTrips]) -> float:
     packet = source.what.packet_bytes or (PACKET_BYTES if source.source.transfer else PING_BYTES)
     answer = ACK_BYTES if source.source.transfer else packet
     return min(8 * packet / there + 8 * answer / back, draft.delay.base_s.best / 2)
-
-
-def _interval_ms(value: Value) -> str:
-    low = "below" if value.low is None else f"{number(value.low * 1e3)} to"
-    return "" if value.high is None else f"{low} {number(value.high * 1e3)} ms"
 
 
 def _variation(draft: Draft, name: str, delay: Delay, way: Direction = "both") -> None:
@@ -196,7 +204,7 @@ def _variation(draft: Draft, name: str, delay: Delay, way: Direction = "both") -
         f"variation of delay{where}" if where else "delay above that",
         f"{number(varies.mean_s * 1e3)} ms mean, standard deviation {number(varies.deviation_s * 1e3)} ms "
         f"(measured {number(varies.measured_deviation_s * 1e3)} ms)",
-        "",
+        moments_ms(varies.interval),
         "Log-normal; its distribution function is nowhere more than "
         f"{percent(max(varies.misfit, 0.001), 2)} from the measured one.",
     )
@@ -307,65 +315,3 @@ def _under_load(draft: Draft, source: From[RoundTrips]) -> None:
             "Add a ping log of the idle path.",
         )
     )
-
-
-def _replay(draft: Draft, source: From[RoundTrips], file: str, delay: Delay) -> None:
-    """Replays the round trips themselves, half in each direction, at even steps of time."""
-    jitter, finding = _series(draft, source.what, file, 0.5, "round trips")
-    how = f"{file} has them from {source.name}; half of each goes to either direction. " + finding.how
-    draft.add("delay", text("0ms"))
-    draft.add("jitter", jitter, replace(finding, how=how + _why(delay)))
-
-
-def _replay_way(draft: Draft, source: From[OneWay], file: str, delay: Delay) -> None:
-    """Replays the delays of one direction."""
-    delays, way = source.what, source.what.direction
-    trips = RoundTrips(delays.time_s, delays.delay_s, delays.packet_bytes)
-    jitter, finding = _series(draft, trips, file, 1.0, f"delays {there(way)}")
-    how = f"{file} has them from {source.name}. " + finding.how + _why(delay) + _clocks(delays)
-    finding = replace(finding, how=how)
-    draft.found.append(finding)
-    entries = draft.forward if way == "forward" else draft.reverse
-    entries += [Entry("delay", text("0ms")), Entry("jitter", jitter, (finding.text,))]
-
-
-def _series(draft: Draft, trips: RoundTrips, file: str, share: float, what: str) -> tuple[str, Finding]:
-    """Returns the key that replays delays at even steps of time, and what is replayed."""
-    values, step = even_steps(trips)
-    draft.replays(len(values) * step)
-    draft.files[file] = "".join(f"{value * 1e3:.3f}\n" for value in values)
-    jitter = table(
-        distribution=text("series"),
-        file=text(file),
-        share=number(share),
-        interval=text(duration(step)),
-        overtaking="false",
-    )
-    shown = (
-        f"{len(values)}, replayed as measured, one every {duration(step)}: "
-        f"mean {number(float(values.mean()) * 1e3)} ms, "
-        f"standard deviation {number(float(values.std()) * 1e3)} ms"
-    )
-    return jitter, Finding(what, shown, "", "A lost one repeats the previous value.")
-
-
-def _why(delay: Delay) -> str:
-    return (
-        f" No log-normal is like them: above the base, the best would have {delay.unlike}."
-        if delay.unlike
-        else ""
-    )
-
-
-def even_steps(trips: RoundTrips) -> tuple[Floats, float]:
-    """Returns round trips at multiples of their median spacing, each the latest by then; at most a
-    million."""
-    good = np.isfinite(trips.rtt_s) & np.isfinite(trips.time_s) & (trips.rtt_s > 0)
-    time, rtt = trips.time_s[good], trips.rtt_s[good]
-    spacing = float(np.median(np.diff(time))) if len(time) > 1 else 1.0
-    span = float(time[-1] - time[0]) if len(time) else 0.0
-    step = max(spacing, span / 1e6, 1e-4)
-    grid = time[0] + step * np.arange(int(span / step + 0.5) + 1)
-    place = np.clip(np.searchsorted(time, grid + step / 2, side="right") - 1, 0, len(time) - 1)
-    values: Floats = rtt[place]
-    return values, step

@@ -47,7 +47,7 @@ def test_a_ping_log_becomes_a_scenario_that_runs(cli: Cli) -> None:
     assert "Scenario: ping.toml. Next: airtcp compare ping.toml" in said
     assert (cli.directory / "figures" / "rtt-cdf.svg").exists()
     # 8 of 200 there or back.
-    assert "loss 4 %" in said.replace("\n", " ")
+    assert "loss 4 %" in " ".join(said.split())
     scenario = airtcp.Scenario.load(cli.directory / "ping.toml")
     assert scenario.schemes[0] == "cubic"
     assert "cubic, seed 1" in cli.ok("run", "ping.toml", "--duration", "1s")

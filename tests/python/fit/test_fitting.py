@@ -236,9 +236,12 @@ def test_a_replay_has_the_round_trips_themselves(tmp_path: Path) -> None:
     fitted = fit_measurements([ping(trips, lost)], replay=True)
     series = fitted.files["ping.rtt.txt"].split()
     # What was lost is as the one before.
-    assert [float(value) for value in series[9:12]] == pytest.approx(
+    # The file has what is above the least, which is `delay`.
+    least_ms = float(min(trips)) * 1e3
+    assert [least_ms + float(value) for value in series[9:12]] == pytest.approx(
         [trips[9] * 1e3, trips[9] * 1e3, trips[10] * 1e3], abs=1e-3
     )
+    assert f'delay = "{least_ms / 2:.4g}ms"' in fitted.toml
     assert 'distribution = "series"' in fitted.toml
     written = fitted.write(tmp_path / "replayed.toml")
     assert airtcp.Scenario.load(written).vary(duration="1s").run("cubic", 1) is not None
