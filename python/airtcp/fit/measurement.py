@@ -122,6 +122,9 @@ class Throughput:
     """The round trip of each interval, shape (n,), if the file has one."""
     arrived: Arrived | None = None
     """What arrived in all, if `rate_bps` is what the sender's application handed over."""
+    is_usage: bool = False
+    """Whether it is what users happened to send, mostly little, and not a transfer that tried to fill the
+    link."""
 
 
 @dataclass(frozen=True)

@@ -55,6 +55,11 @@ _OTHER_THINGS = _set(
     "symbol interest hit zone vehicle moving wind gps car ground km kmh kph mph knots hz rpm"
 )
 """Words beside a name that make it something else: `loss rate`, `moving speed`, `ping host`."""
+_LOSSES = _set("loss losses lost drop drops dropped dropout plr")
+_PERCENT = _set("percent percentage pct perc")
+_SHARES = _set("rate ratio share fraction packet pkt")
+_BESIDE_LOSSES = _PERCENT | _SHARES | _FILLERS | _set("ping pings pop probe probes avg average mean rtt")
+"""Words beside a loss that leave it the share of packets which were lost."""
 _CAN_STAND_FOR_ITSELF = _set(
     "rtt ping latency round_trip round_trip_time roundtrip throughput bandwidth goodput bitrate bit_rate"
 )
@@ -87,6 +92,8 @@ class Quantity:
 def quantity(heading: str) -> Quantity | None:
     """Returns None if the name is unknown."""
     words = _words(heading[:80])
+    if (loss := _loss_share(heading, words)) is not None:
+        return loss
     writing = _Writing(heading, words)
     for start, stop in _places(words):
         name = "_".join(words[start:stop]).lower()
@@ -174,6 +181,17 @@ def _quantity(kind: Kind, name: str, unit: Unit | None, rest: list[str]) -> Quan
 
 def _scale(kind: Kind, unit: Unit | None) -> float | None:
     return 1.0 if kind in {"lost", "arrived"} else unit.scale if unit else None
+
+
+def _loss_share(heading: str, words: list[str]) -> Quantity | None:
+    """Returns `pop_ping_drop_rate`, `packet_loss`, `Loss (%)`: a share of the packets that a row sums up."""
+    low = [word.lower() for word in words]
+    is_percent = "%" in heading or any(word in _PERCENT for word in low)
+    beside = [word for word in low if word not in _LOSSES]
+    is_share = is_percent or any(word in _SHARES for word in beside)
+    if len(beside) == len(low) or not is_share or not _BESIDE_LOSSES.issuperset(beside):
+        return None
+    return Quantity("lost", "_".join(low), 0.01 if is_percent else 1.0)
 
 
 def _by_unit_alone(words: list[str], writing: _Writing) -> Quantity | None:

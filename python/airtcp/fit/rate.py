@@ -180,7 +180,8 @@ def _overloaded(source: From[Offered], found: Overload, draft: Draft) -> Entry:
 def _reached(source: From[Throughput], found: Reached, draft: Draft) -> Entry:
     way = source.what.direction if source.what.direction != "both" else "forward"
     least = rate(max(1.0, found.rate_bps))
-    over = f"over {SEVERAL} round trips and more, one time in twenty" if found.is_quantile else (
+    often = "at best" if found.is_best else "one time in twenty"
+    over = f"over {SEVERAL} round trips and more, {often}" if found.is_quantile else (
         f"in {number(found.within_s, 3)} s, from the first packet to the last"
     )  # fmt: skip
     finding = Finding(

@@ -32,6 +32,8 @@ class Reached:
     """How many that time takes."""
     is_quantile: bool
     """Whether `rate_bps` is that of the better times, and not of the whole."""
+    is_best: bool = False
+    """Whether it is that of the best time: nobody tried to fill the link at the others."""
 
     @property
     def is_rate(self) -> bool:
@@ -48,8 +50,9 @@ def reached(evidence: Evidence, way: Direction) -> Reached | None:
         return Reached(arrived.rate_bps, arrived.within_s, arrived.within_s / trip_s, is_quantile=False)
     within_s = float(found.what.interval_s.sum())
     rates = _rates(found.what, SEVERAL * trip_s)
-    best_bps = float(np.quantile(rates, REACHED_QUANTILE))
-    return Reached(best_bps, within_s, within_s / trip_s, is_quantile=len(rates) > 1)
+    is_usage = found.what.is_usage
+    best_bps = float(np.quantile(rates, 1.0 if is_usage else REACHED_QUANTILE))
+    return Reached(best_bps, within_s, within_s / trip_s, is_quantile=len(rates) > 1, is_best=is_usage)
 
 
 def _round_trip_s(found: From[Throughput], evidence: Evidence) -> float:

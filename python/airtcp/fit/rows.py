@@ -25,7 +25,7 @@ _MISSING = frozenset(
 _FLAGS = {"1": 1.0, "true": 1.0, "yes": 1.0, "lost": 1.0, "0": 0.0, "false": 0.0, "no": 0.0}
 _LONGEST_RTT_S = 1e5
 _DECIMAL = re.compile(r"-?\d+,\d+")
-_WITH_UNIT = re.compile(r"([-+\d.,]+)\s*([a-zA-Zµμ][\w/µμ]{0,15})")
+_WITH_UNIT = re.compile(r"([-+\d.,]+)\s*([a-zA-Zµμ][\w/µμ]{0,15}|%)")
 
 
 class Rows:
@@ -105,7 +105,7 @@ class Rows:
             number = finite(value)
         else:
             text = str(value).strip() if value is not None else ""
-            if kind in {"lost", "arrived"} and text.lower() in _FLAGS:
+            if kind in {"lost", "arrived"} and column.quantity.scale == 1 and text.lower() in _FLAGS:
                 return _FLAGS[text.lower()]
             if text.lower() in _MISSING:
                 return None if kind == "duration" else _NEVER
@@ -131,8 +131,10 @@ class Rows:
         found = _WITH_UNIT.fullmatch(text)
         if found is None:
             return None
-        unit = rate_unit(found[2]) if kind == "rate" else time_unit(found[2])
         number = self._parsed(found[1])
+        if found[2] == "%":
+            return number / 100 if kind == "lost" and number is not None and 0 <= number <= 100 else None
+        unit = rate_unit(found[2]) if kind == "rate" else time_unit(found[2])
         if unit is None or unit.scale is None or number is None or number < 0 or kind in {"lost", "arrived"}:
             return None
         return number * unit.scale

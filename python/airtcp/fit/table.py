@@ -12,6 +12,7 @@ import numpy.typing as npt
 from airtcp.fit.columns import Column, Columns, listed
 from airtcp.fit.evidence import LEAST_DIFFERS, NEAR_S
 from airtcp.fit.labels import Labels
+from airtcp.fit.loss_shares import as_shares, fates, packets_per_row
 from airtcp.fit.measurement import (
     Direction,
     Fates,
@@ -29,6 +30,9 @@ from airtcp.fit.text import shown
 
 _NEVER = float("nan")
 _MOST_PATHS = 256
+_MOST_PACKETS = 1 << 22
+_IDLE = 0.1
+"""Users who mostly send less than this share of what they sent at best did not try to fill the link."""
 _ENOUGH_ROWS = 10
 _MILLISECONDS = (1.0, 10_000.0)
 """Round trips without a unit whose median is between are in ms: in s or µs they would hardly be any."""
@@ -187,8 +191,7 @@ class _Path:
             self._leave_out_idle_rows()
         layout = self._layout()
         throughput = tuple(found for rate in rates if (found := self._throughput(rate, layout)) is not None)
-        is_replayed = any(found.is_capacity for found in throughput)
-        round_trips, fates = (None, ()) if is_replayed else self._packets(layout)
+        round_trips, fates = self._packets(layout, is_replayed=any(each.is_capacity for each in throughput))
         if round_trips is None and not throughput:
             return None
         return Measurement(
@@ -256,34 +259,47 @@ class _Path:
         is_capacity = what.is_capacity or self.table.columns.is_capacity
         if is_capacity and not what.is_capacity:
             self.notes.append(_replayed(what, column.heading))
+        rate_bps = rate_bps[some]
         return Throughput(
             time_s=np.concatenate(([0.0], np.cumsum(interval_s)[:-1])),
             interval_s=interval_s,
-            rate_bps=rate_bps[some],
+            rate_bps=rate_bps,
+            is_usage=not is_capacity and float(np.median(rate_bps)) < _IDLE * float(rate_bps.max()),
             direction=what.direction or "forward",
             is_capacity=is_capacity,
             rtt_s=self._values(round_trips, layout)[some] if round_trips else None,
         )
 
-    def _packets(self, layout: Layout) -> tuple[RoundTrips | None, tuple[Fates, ...]]:
+    def _packets(self, layout: Layout, *, is_replayed: bool) -> tuple[RoundTrips | None, tuple[Fates, ...]]:
+        """Returns round trips and losses; of a link whose rates are replayed, these have the round trips."""
         column = self._column("rtt")
-        if column is None:
+        rtt_s: Floats = np.full(len(layout.order), _NEVER)
+        if column is not None:
+            rtt_s = self._values(column, layout)
+        is_row = column is not None and not is_replayed
+        shares, of_losses = self._shares(np.isnan(rtt_s) & is_row, layout)
+        if is_row and not (~np.isnan(rtt_s) & (shares < 1)).any():
             return None, ()
+        packets = packets_per_row(shares, _MOST_PACKETS // len(shares))
+        if packets > 1 and of_losses:
+            self.notes.append(
+                f"The losses in `{shown(of_losses.heading)}` are shares of a row's packets: each row counts "
+                f"as {packets}."
+            )
+        step_s = float(np.median(np.diff(layout.time_s))) if len(layout.time_s) > 1 else None
+        interval_s = None if step_s is None else step_s / packets
+        says_losses = bool(shares.any() or of_losses)
+        lost = (Fates(fates(shares, packets), "both", interval_s=interval_s),) if says_losses else ()
+        if column is None or is_replayed:
+            return None, lost
         if column.quantity.statistic:
             self.notes.append(
                 f"Column `{shown(column.heading)}` sums up several round trips: they varied more."
             )
-        rtt_s = self._values(column, layout)
-        lost = self._lost(np.isnan(rtt_s), layout)
-        answered = ~np.isnan(rtt_s) & ~lost
-        if not answered.any():
-            return None, ()
-        interval_s = float(np.median(np.diff(layout.time_s))) if len(layout.time_s) > 1 else None
-        says_losses = lost.any() or self._column("lost") or self._column("arrived")
-        fates = (Fates(lost, "both", interval_s=interval_s),) if says_losses else ()
         if not says_losses:
             self.notes.append("No row reports a lost packet: whether any was lost is not known.")
-        return RoundTrips(layout.time_s[answered], rtt_s[answered]), fates
+        answered = ~np.isnan(rtt_s) & (shares < 1)
+        return RoundTrips(layout.time_s[answered], rtt_s[answered]), lost
 
     def _load(self, throughput: tuple[Throughput, ...]) -> Direction | None:
         """Returns which transfers filled the path meanwhile: those whose rate is high most of the time."""
@@ -297,17 +313,23 @@ class _Path:
             )
         return None if not busy else busy[0] if len(busy) == 1 else "both"
 
-    def _lost(self, missing: Flags, layout: Layout) -> Flags:
-        for kind, when_lost in (("lost", 1.0), ("arrived", 0.0)):
+    def _shares(self, missing: Flags, layout: Layout) -> tuple[Floats, Column | None]:
+        """Returns the lost share of each row's packets, and the column that tells it. A round trip that is
+        missing is a packet lost."""
+        for kind in ("lost", "arrived"):
             column = self._column(kind)
             if column is None:
                 continue
-            flags = self._values(column, layout)
-            if np.isin(flags, (0.0, 1.0)).all():
-                marked: Flags = missing | (flags == when_lost)
-                return marked
-            self.notes.append(f"Column `{column.heading}` is no flag (0 or 1) of each packet, and left out.")
-        return missing
+            values = self._values(column, layout)
+            shares, assumed = as_shares(values if kind == "lost" else 1 - values)
+            if not len(shares):
+                self.notes.append(f"Column `{shown(column.heading)}` is left out: its values {assumed}.")
+                continue
+            if assumed and column.quantity.scale == 1 and "percent" in assumed:
+                self.notes.append(f"The values in `{shown(column.heading)}`, above 1, are taken for percent.")
+            shares = np.where(np.isnan(shares), 0.0, shares)
+            return np.where(missing & (shares == 0), 1.0, shares), column
+        return missing.astype(np.float64), None
 
     def _column(self, kind: str) -> Column | None:
         return next((column for column in self.columns if column.quantity.kind == kind), None)

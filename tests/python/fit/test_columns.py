@@ -84,7 +84,7 @@ def test_a_unit_that_may_be_several_is_asked_for(read: Read, heading: str, meani
 
 
 @pytest.mark.parametrize("heading", [
-    "movingSpeed", "Speed (km/h)", "vehicle_speed", "GPS Speed", "loss rate", "jitter_ms", "one_way_delay_ms",
+    "movingSpeed", "Speed (km/h)", "vehicle_speed", "GPS Speed", "jitter_ms", "one_way_delay_ms",
     "download bytes", "ping host", "rtt stddev (ms)",
 ])  # fmt: skip
 def test_what_only_sounds_like_a_rate_or_a_round_trip(heading: str) -> None:
