@@ -181,6 +181,9 @@ class Advice:
     """None if too little has run, or if nothing arrived."""
     nothing_arrived: str | None
     """Says that nothing arrived with any scheme, and why; None otherwise."""
+    not_closed: str | None
+    """Says that the measured transfer does not do on the fitted path what it did, so that nothing is
+    recommended; None otherwise."""
     loss_between: tuple[float, float] | None
     """Interval of the measured loss of full packets in the forward direction; None if not measured."""
     gain_between: tuple[float, float] | None

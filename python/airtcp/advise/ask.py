@@ -26,6 +26,7 @@ from airtcp.facts.scenario import document
 from airtcp.facts.stats import CONFIDENCE, Estimate, estimate
 from airtcp.facts.summary import summarise
 from airtcp.fit import Fit
+from airtcp.fit.closure.closing import NOT_CLOSED
 from airtcp.fit.findings import Unknown
 from airtcp.fit.left_open import left_open
 from airtcp.running.watching import Silent, Watcher
@@ -88,7 +89,9 @@ def advise(
     inquiry = Inquiry(question, Bench(jobs, watcher or Silent()))
     interrupted = False
     try:
-        inquiry.run()
+        # No forecast on a path that does not explain its own measurement can be trusted.
+        if not any(each.quantity == NOT_CLOSED for each in unknown):
+            inquiry.run()
     except KeyboardInterrupt:
         interrupted = True
     advice = _advice(inquiry, controls, unknown, command, interrupted, quick)
@@ -111,7 +114,9 @@ def _left_open(
     unknown = tuple(
         each
         for each in found.unknown
-        if not (each.quantity in RATES and "rate" in said) and not (each.readings and "loss" in said)
+        if not (each.quantity in RATES and "rate" in said)
+        and not (each.readings and "loss" in said)
+        and not (each.quantity == NOT_CLOSED and said)
     )
     return unknown, None if "loss" in said else found.loss
 
@@ -154,7 +159,8 @@ def _advice(
         scenario=document(inquiry.scenario),
         scenario_toml=inquiry.scenario.to_toml(),
         recommendation=choose(inquiry.race, inquiry.beside),
-        nothing_arrived=inquiry.race.nothing_arrived,
+        nothing_arrived=inquiry.race.nothing_arrived if inquiry.race.runs else None,
+        not_closed=next((each.text for each in unknown if each.quantity == NOT_CLOSED), None),
         loss_between=inquiry.question.loss_between,
         gain_between=_gain_between(inquiry),
         text=(),

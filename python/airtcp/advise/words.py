@@ -24,7 +24,8 @@ def paragraphs(advice: Advice) -> Iterator[Paragraph]:
         yield Paragraph("Interrupted", "Partial answer: based on what had run when it was stopped.")
     found = advice.recommendation
     if found is None:
-        why = advice.nothing_arrived or "Too few runs to compare anything."
+        open_ = _sentence(advice.not_closed) if advice.not_closed else None
+        why = open_ or advice.nothing_arrived or "Too few runs to compare anything."
         text = " ".join([why, *advice.notes])
         yield Paragraph("No answer", text)
         return

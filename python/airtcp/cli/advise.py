@@ -167,7 +167,7 @@ def command(
         )
     if found.interrupted:
         raise typer.Exit(INTERRUPTED)
-    if found.nothing_arrived:
+    if found.nothing_arrived or found.not_closed:
         raise typer.Exit(FAILED)
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from airtcp._engine import version
 from airtcp.facts.scenario import document
+from airtcp.fit.closure.closing import Check
 from airtcp.fit.findings import Finding, Unknown
 from airtcp.fit.loss import Loss
 from airtcp.results.document import schema_of
@@ -37,6 +38,8 @@ class FitDocument:
     rate_bps: float
     """Forward rate; the mean of a recording."""
     loss: Loss | None
+    check: Check | None
+    """The measured transfer again on the fitted path; null if no file has one that could be repeated."""
     scenario: dict[str, Any]
     """The scenario with every default."""
     scenario_toml: str
@@ -54,6 +57,7 @@ def fit_document(fitted: Fit) -> FitDocument:
         notes=fitted.notes,
         rate_bps=fitted.rate_bps,
         loss=fitted.loss,
+        check=fitted.check,
         scenario=document(fitted.scenario),
         scenario_toml=fitted.toml,
     )

@@ -7,11 +7,15 @@ import textwrap
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from decimal import Decimal
+from typing import TYPE_CHECKING
 
 from airtcp.fit.delay import Delay
-from airtcp.fit.evidence import shown
+from airtcp.fit.evidence import From, shown
 from airtcp.fit.findings import Finding, Unknown
 from airtcp.fit.loss import Loss
+
+if TYPE_CHECKING:
+    from airtcp.fit.bottleneck import Settled
 
 WIDTH = 100
 LINK = "wireless"
@@ -51,6 +55,8 @@ class Draft:
     """Forward and reverse rate, if fixed and not assumed."""
     delay: Delay | None = None
     loss: Loss | None = None
+    settled: From[Settled] | None = None
+    """What a search among the readings of a transfer has found, if one was needed."""
     loss_between: tuple[float, float] | None = None
     """Interval of the loss of full packets in the forward direction."""
 

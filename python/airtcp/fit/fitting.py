@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,10 +13,12 @@ from airtcp._engine import Scenario, rate_in_bps
 from airtcp.control import CongestionControl
 from airtcp.facts.files import SCENARIO
 from airtcp.fit import draft as toml
+from airtcp.fit.bottleneck import Settled
+from airtcp.fit.closure.closing import Check, check, not_closed, settle
 from airtcp.fit.delay import Delay
 from airtcp.fit.draft import Draft
 from airtcp.fit.estimates import Estimates, estimate
-from airtcp.fit.evidence import Evidence, gather, oriented, shown, too_few, two_paths, use_of
+from airtcp.fit.evidence import Evidence, From, gather, oriented, shown, too_few, two_paths, use_of
 from airtcp.fit.findings import Finding, Unknown
 from airtcp.fit.left_open import LeftOpen
 from airtcp.fit.loss import Loss
@@ -59,8 +61,11 @@ class Fit:
     """Numbers from the round trips."""
     loss: Loss | None
     """Numbers from the packets' fates."""
+    check: Check | None
+    """The measured transfer again on the fitted path; None if no file has one that could be repeated."""
     _evidence: Evidence = field(repr=False)
     _estimates: Estimates = field(repr=False)
+    _settled: From[Settled] | None = field(repr=False)
     _given: Given = field(repr=False)
     _replay: bool = field(repr=False)
 
@@ -78,7 +83,15 @@ class Fit:
         """Returns the scenario for a file in `folder`; paths of its files are relative to that."""
         return _document(
             self,
-            _drafted(self._evidence, self._estimates, self._given, self._replay, self.name, Path(folder)),
+            _drafted(
+                self._evidence,
+                self._estimates,
+                self._settled,
+                self._given,
+                self._replay,
+                self.name,
+                Path(folder),
+            ),
         )
 
     @cached_property
@@ -129,6 +142,8 @@ class Fit:
         found = "; ".join(f"{finding.quantity} {finding.shown}" for finding in self.found)
         warning = too_few(self._evidence)
         lines = [*warning, f"Fitted to {names}: {found or 'nothing of use'}."]
+        if self.check is not None:
+            lines.append(self.check.text)
         if self.unknown:
             lines.append("Assumed: " + "; ".join(_short(unknown) for unknown in self.unknown) + ".")
         return lines + list(self.notes[len(warning) :])
@@ -201,9 +216,10 @@ def fit_measurements(
     title = name or _title(measurements)
     given = given or Given()
     estimates = estimate(evidence)
-    drafted = _drafted(evidence, estimates, given, replay, title, Path())
+    settled = settle(evidence, estimates, given.rate_bps)
+    drafted = _drafted(evidence, estimates, settled, given, replay, title, Path())
     used, unused = use_of(evidence, measurements)
-    return Fit(
+    fitted = Fit(
         tuple(measurements),
         title,
         tuple(drafted.found),
@@ -213,11 +229,24 @@ def fit_measurements(
         drafted.rate_bps,
         drafted.delay,
         drafted.loss,
+        None,
         evidence,
         estimates,
+        settled,
         given,
         replay,
     )
+    return _checked(fitted)
+
+
+def _checked(fitted: Fit) -> Fit:
+    """Closes the round trip: the measured transfer is simulated on the fitted path."""
+    found = check(fitted._evidence, fitted.scenario)
+    if found is None:
+        return fitted
+    if found.holds:
+        return replace(fitted, check=found)
+    return replace(fitted, check=found, unknown=(*fitted.unknown, not_closed(found)))
 
 
 def _has_anything(evidence: Evidence) -> bool:
@@ -235,9 +264,15 @@ def _has_anything(evidence: Evidence) -> bool:
 
 
 def _drafted(
-    evidence: Evidence, estimates: Estimates, given: Given, replay: bool, name: str, folder: Path
+    evidence: Evidence,
+    estimates: Estimates,
+    settled: From[Settled] | None,
+    given: Given,
+    replay: bool,
+    name: str,
+    folder: Path,
 ) -> Draft:
-    drafted = Draft()
+    drafted = Draft(settled=settled)
     file_name = _file_name(name)
     put_rate(drafted, evidence, estimates, given, folder, file_name)
     put_delay(drafted, evidence, estimates, replay=replay, name=file_name)
@@ -251,6 +286,7 @@ def _drafted(
 def _document(fitted: Fit, drafted: Draft) -> str:
     sources = [f"- {m.source.name}: {m.format}" for m in fitted.measurements]
     head = ["Fitted by `airtcp fit` from these files; intervals are 95 %.", *sources, *fitted.notes]
+    head += [fitted.check.text] if fitted.check is not None else []
     # Findings that no key of the scenario expresses.
     seen = [f"- {finding.text}" for finding in drafted.found if not drafted.carries(finding)]
     used, _ = use_of(fitted._evidence, fitted.measurements)
@@ -268,7 +304,7 @@ def _document(fitted: Fit, drafted: Draft) -> str:
     blocks.append(keys)
     blocks += [toml.link(f"reordering{i or ''}", entries) for i, entries in enumerate(drafted.extra_links)]
     blocks.append(toml.link(toml.LINK, drafted.forward, drafted.reverse))
-    open_ = LeftOpen(drafted.loss_between, tuple(drafted.unknown))
+    open_ = LeftOpen(drafted.loss_between, fitted.unknown)
     blocks.append(toml.comment([LEFT_OPEN]) + open_.toml)
     return "\n".join(blocks)
 

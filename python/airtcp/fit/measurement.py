@@ -18,6 +18,9 @@ Direction = Literal["forward", "reverse", "both"]
 
 OTHER_WAY: dict[Direction, Direction] = {"forward": "reverse", "reverse": "forward", "both": "both"}
 
+HEADER_BYTES = 52
+"""Headers of IPv4 and TCP with timestamps."""
+
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
 
@@ -213,6 +216,12 @@ class Transfer:
     course: Course | None = None
     """None if it is unknown when what happened."""
     arrived: Arrived | None = None
+
+    @property
+    def payload_share(self) -> float:
+        """Share of a full packet that is payload."""
+        mss_bytes = self.mss_bytes or 1448
+        return mss_bytes / (mss_bytes + HEADER_BYTES)
 
 
 @dataclass(frozen=True)

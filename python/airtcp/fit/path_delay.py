@@ -19,6 +19,7 @@ from airtcp.fit.path_replay import (
     replay_there_and_back,
     replay_way,
 )
+from airtcp.fit.path_settled import put_settled_base
 
 DEFAULT_ROUND_TRIP_S = 0.05
 """Default without a measurement, as in `airtcp compare` without a scenario."""
@@ -52,7 +53,8 @@ def put_delay(draft: Draft, evidence: Evidence, estimates: Estimates, *, replay:
         if not any(each.unlike for each in ways.values()):
             _episodes(draft, delay)
     else:
-        _base(draft, source, delay)
+        if evidence.idle is not None or not put_settled_base(draft, delay):
+            _base(draft, source, delay)
         if evidence.idle is None:
             _under_load(draft, source)
         else:

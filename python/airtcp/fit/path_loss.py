@@ -16,6 +16,7 @@ from airtcp.fit.loss_by_size import BySize
 from airtcp.fit.measurement import Direction, Fates, LossCount, Reordering
 from airtcp.fit.overflow import Overflow
 from airtcp.fit.path_overload import put_overflow, put_readings_of_overload
+from airtcp.fit.path_settled import put_settled_loss, put_settled_readings
 
 SMALL_PACKET_BYTES = 500.0
 
@@ -31,6 +32,7 @@ def put_loss(draft: Draft, evidence: Evidence, estimates: Estimates) -> None:
                 put_overflow(draft, evidence.offered[way], sent)
                 del losses[way]
     _put_loss(draft, evidence, losses)
+    put_settled_readings(draft, has_idle=evidence.idle is not None, has_loss=bool(losses))
 
 
 def _put_loss(draft: Draft, evidence: Evidence, losses: dict[Direction, LossOf]) -> None:
@@ -40,6 +42,8 @@ def _put_loss(draft: Draft, evidence: Evidence, losses: dict[Direction, LossOf])
         _compare_with_probes(draft, losses)
     elif "both" in losses:
         _both_ways(draft, losses["both"])
+    elif put_settled_loss(draft):
+        pass
     elif evidence.resent is not None:
         _resent(draft, evidence.resent)
     else:

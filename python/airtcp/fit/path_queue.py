@@ -9,6 +9,7 @@ from airtcp.fit.evidence import Evidence, From, there
 from airtcp.fit.findings import Finding
 from airtcp.fit.measurement import Direction, QueueRoom, RoundTrips
 from airtcp.fit.path_delay import PACKET_BYTES
+from airtcp.fit.path_settled import put_settled_queue
 
 DEFAULT_ROOM_PACKETS = 50
 """The simulator's minimum default."""
@@ -21,6 +22,8 @@ def put_queue(draft: Draft, evidence: Evidence) -> None:
     ways: tuple[tuple[Direction, float], ...] = (("forward", draft.rate_bps), ("reverse", back_bps))
     for way, rate_bps in ways:
         room = evidence.queue_rooms.get(way)
+        if room is None and way == "forward" and put_settled_queue(draft):
+            continue
         if room is not None:
             _room(draft, room, rate_bps)
         elif (loaded := evidence.loaded if way == "forward" else evidence.loaded_back) is not None:

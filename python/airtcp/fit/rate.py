@@ -15,6 +15,7 @@ from airtcp.fit.evidence import SHORTEST_S, Evidence, From, mean_rate, there
 from airtcp.fit.findings import Finding, Unknown
 from airtcp.fit.measurement import Direction, LinkRate, Offered, Throughput
 from airtcp.fit.overload import Overload
+from airtcp.fit.path_settled import settled_rate
 from airtcp.fit.reached import SEVERAL, Reached, reached
 
 DEFAULT_RATE_BPS = 10e6
@@ -39,10 +40,15 @@ def put_rate(
     elif forward is not None:
         entry = forward
     else:
-        entry = _shown(draft, evidence, estimates, "forward") or _assumed(draft, evidence)
+        entry = (
+            settled_rate(draft) or _shown(draft, evidence, estimates, "forward") or _assumed(draft, evidence)
+        )
     draft.forward.append(entry)
-    draft.rate_bps = given.rate_bps or _rate_of(evidence, estimates, "forward") or DEFAULT_RATE_BPS
-    forward_bps = _fixed(evidence, estimates, given.rate_bps, "forward")
+    settled_bps = draft.settled.what.best.link_bps if draft.settled is not None else None
+    draft.rate_bps = (
+        given.rate_bps or settled_bps or _rate_of(evidence, estimates, "forward") or DEFAULT_RATE_BPS
+    )
+    forward_bps = _fixed(evidence, estimates, given.rate_bps or settled_bps, "forward")
     if forward_bps is not None:
         draft.known_rates_bps = (
             forward_bps,

@@ -55,7 +55,7 @@ def iperf3_tcp(
         flow=[{"name": "test", "count": streams, "start": "0s"}],
     )
     found = run(test, scheme, seed, interval_s=SAMPLE_S)
-    retransmitted = found.events.filter(pl.col("kind") == "retransmit")
+    retransmitted = found.events.filter(pl.col("kind").is_in(["retransmit", "fast-retransmit"]))
     flows = [
         _Stream(
             5 + 2 * index,

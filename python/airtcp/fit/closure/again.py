@@ -1,0 +1,113 @@
+"""Simulates a measured transfer: its controller, its connections, its duration."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from airtcp._engine import Record, Scenario, schemes
+from airtcp.fit.closure.seen import Seen
+from airtcp.fit.measurement import Arrived, Course, Floats, Transfer
+
+USUAL = "cubic"
+"""Assumed if a file does not name the controller, or names one that the simulator does not have."""
+MOST_PACKETS = 24_000
+"""A run is shortened to this many packets."""
+LEAST_INTERVALS = 3
+RESENT = ("retransmit", "fast-retransmit")
+"""Events that are retransmissions."""
+CLOCKS = (0.5, 0.0, 1.0)
+"""Shares of the handshake, which takes a round trip, after which a file's clock may begin."""
+SAMPLES = 4
+"""Samples of the simulator per measured interval."""
+
+
+@dataclass(frozen=True)
+class Repeated:
+    """A transfer to be run again."""
+
+    course: Course
+    arrived: Arrived
+    payload_share: float
+    connections: int
+    scheme: str
+    is_assumed: bool
+    """Whether the controller is assumed."""
+    intervals: int
+    """How many of the transfer's intervals are run."""
+
+    def run(self, path: Scenario, seeds: int) -> list[list[Seen]]:
+        """Runs it on the path's links, in place of its flows, over several seeds.
+
+        When in the handshake a file's clock began is unknown: returns, for each of `CLOCKS`, all runs.
+        """
+        course = self.course
+        spacing_s = float(np.median(course.interval_s)) / SAMPLES
+        end_s = float(course.end_s[self.intervals - 1])
+        duration_s = end_s + 4 * spacing_s
+        test = path.vary(
+            {
+                "flow": [{"name": "test", "count": self.connections, "start": "0s"}],
+                "duration": f"{duration_s:.6f}s",
+                "warmup": "0s",
+                "profile": "linux",
+                "enter_recordings": "by-seed",
+                "schemes": [self.scheme],
+            }
+        )
+        records = [test.run(self.scheme, seed, series_interval_s=spacing_s) for seed in range(1, 1 + seeds)]
+        return [[self._seen(record, clock) for record in records] for clock in CLOCKS]
+
+    def _seen(self, record: Record, clock: float) -> Seen:
+        """Reads off what a sender's host would say at the end of each interval."""
+        columns = record.flow_series()
+        flow, time_s = np.array(columns["flow"]), np.array(columns["time_ns"]) / 1e9
+        own = flow == flow[0] if len(flow) else np.zeros(0, dtype=np.bool_)
+        times, count = time_s[own], self.connections
+        ends = self.course.end_s[: self.intervals]
+        trips, cwnds, received = (
+            np.array([np.array(columns[key], dtype=np.float64)[flow == each] for each in range(count)])
+            for key in ("srtt_ns", "cwnd_bytes", "received_bytes")
+        )
+        handshake_s = float(np.nanmin(trips, initial=np.inf)) / 1e9
+        begun_s = clock * handshake_s
+        begun_s = begun_s if np.isfinite(begun_s) and begun_s < times[-1] / 2 else 0.0
+        at = np.clip(np.searchsorted(times, ends + begun_s - 1e-9), 0, len(times) - 1)
+        trips[trips <= 0] = np.nan
+        srtt_s: Floats = _mean(trips)[at] / 1e9
+        total, last_s = float(received[:, -1].sum()), max(float(times[-1]) - handshake_s, 1e-9)
+        events = record.event_series()
+        resent = np.array([kind in RESENT for kind in events["kind"]], dtype=np.bool_)
+        when = np.array(events["time_ns"], dtype=np.float64)[resent] / 1e9 - begun_s
+        edges = np.concatenate(([ends[0] - self.course.interval_s[0]], ends))
+        counts, _ = np.histogram(when, edges, weights=np.array(events["count"], dtype=np.float64)[resent])
+        return Seen(8 * total / last_s, srtt_s, _mean(cwnds)[at], counts, True)
+
+
+def _mean(of_each: Floats) -> Floats:
+    known = np.isfinite(of_each)
+    sums, counts = np.where(known, of_each, 0.0).sum(axis=0), known.sum(axis=0)
+    found: Floats = np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
+    return found
+
+
+def repeated(transfer: Transfer, most_packets: int = MOST_PACKETS) -> Repeated | None:
+    """Returns None if the file does not say when what happened, or how much arrived."""
+    course, arrived = transfer.course, transfer.arrived
+    if course is None or arrived is None or len(course.end_s) < LEAST_INTERVALS or arrived.ip_bytes <= 0:
+        return None
+    name = transfer.congestion_control
+    known = {scheme["name"] for scheme in schemes()}
+    packets_per_s = arrived.rate_bps / 12_000
+    affordable = int(np.searchsorted(course.end_s, most_packets / packets_per_s)) + 1
+    intervals = min(len(course.end_s), max(LEAST_INTERVALS, affordable))
+    return Repeated(
+        course,
+        arrived,
+        transfer.payload_share,
+        transfer.connections,
+        name if name in known else USUAL,
+        name not in known,
+        intervals,
+    )

@@ -1,0 +1,175 @@
+"""Settles what a transfer leaves open, and checks the fitted path by the transfer itself."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from airtcp._engine import Scenario
+from airtcp.fit.bottleneck import Settled
+from airtcp.fit.closure.again import Repeated, repeated
+from airtcp.fit.closure.searching import Known, Search
+from airtcp.fit.closure.seen import Seen, measured
+from airtcp.fit.draft import number, rate
+from airtcp.fit.estimates import Estimates
+from airtcp.fit.evidence import Evidence, From
+from airtcp.fit.findings import Unknown
+from airtcp.fit.measurement import Measurement
+
+GOODPUT_WITHIN, ROUND_TRIP_WITHIN, ROUND_TRIP_WITHIN_S = 0.1, 0.15, 2e-3
+"""Bounds on how far the transfer's repetition may be off: shares, and seconds in addition."""
+RESENT_FACTOR, RESENT_FEW = 2.5, 10.0
+"""Retransmissions may differ by this factor, and by a few besides."""
+CHANCE = 2.5
+"""Chance on a lossy path explains this many standard deviations over seeds of the goodput."""
+CHECK_PACKETS = 60_000
+SEEDS = 5
+NOT_CLOSED = "why the transfer went as it did"
+"""The quantity that is unknown where the check fails."""
+
+
+@dataclass(frozen=True)
+class Check:
+    """The measured transfer beside its repetition on the fitted path, the mean over some seeds."""
+
+    file: str
+    scheme: str
+    scheme_assumed: bool
+    """Whether the file does not name a controller that the simulator has."""
+    goodput_bps: float
+    goodput_again_bps: float
+    """Payload that arrived."""
+    round_trip_s: float | None
+    round_trip_again_s: float | None
+    """Mean of the smoothed round trips; None if the file has none."""
+    retransmissions: float | None
+    retransmissions_again: float | None
+    """None if the file does not count them."""
+    off: tuple[str, ...]
+    """What is beyond its bounds: `goodput`, `round trip`, `retransmissions`."""
+
+    @property
+    def holds(self) -> bool:
+        return not self.off
+
+    @property
+    def text(self) -> str:
+        """The check on one line."""
+        parts = [f"{rate(self.goodput_again_bps)} of {rate(self.goodput_bps)}"]
+        if self.round_trip_s is not None and self.round_trip_again_s is not None:
+            parts.append(f"RTT {_ms(self.round_trip_again_s)} ms of {_ms(self.round_trip_s)}")
+        if self.retransmissions is not None and self.retransmissions_again is not None:
+            parts.append(f"{self.retransmissions_again:.0f} retransmissions of {self.retransmissions:.0f}")
+        assumed = f" ({self.scheme} assumed)" if self.scheme_assumed else ""
+        verdict = "" if self.holds else f". They do not agree: {', '.join(self.off)}"
+        return f"The measured transfer again on the fitted path{assumed}: {', '.join(parts)}{verdict}."
+
+
+def not_closed(found: Check) -> Unknown:
+    """Returns what a failed check leaves open, for which nothing can be advised."""
+    return Unknown(
+        NOT_CLOSED,
+        found.text,
+        "The path is as fitted, which does not explain the transfer: no forecast on it can be trusted.",
+        "Add a ping log of the idle path, or a capture taken at the sender; or give --rate.",
+    )
+
+
+def settle(evidence: Evidence, estimates: Estimates, rate_bps: float | None) -> From[Settled] | None:
+    """Returns the path that explains the transfer best; None if nothing is open or no transfer shows it.
+
+    `rate_bps` is the forward rate if the user gives it.
+    """
+    source = _source(evidence)
+    if source is None or "forward" in evidence.capacity or _has_estimate(evidence):
+        return None
+    found = _both(source)
+    if found is None or not np.isfinite(found[1].srtt_s).any():
+        return None
+    transfer, seen = found
+    idle = estimates.delay if evidence.idle is not None else None
+    probed = estimates.losses.get("both")
+    loss = probed.loss.share.best if probed is not None and probed.loss.lost else None
+    known = Known(
+        rate_bps,
+        idle.base_s.best if idle is not None else None,
+        1 - math.sqrt(1 - loss) if loss is not None and loss < 1 else None,
+    )
+    settled = Search(transfer, seen, known).settle()
+    return None if settled is None else From(settled, source)
+
+
+def check(evidence: Evidence, path: Scenario) -> Check | None:
+    """Repeats the transfer on the fitted path; None if no file has one that could be repeated."""
+    source = _source(evidence)
+    found = _both(source, CHECK_PACKETS) if source is not None else None
+    if source is None or found is None:
+        return None
+    transfer, seen = found
+    runs, *_ = transfer.run(path, SEEDS)
+    goodputs = [run.goodput_bps for run in runs]
+    goodput = float(np.mean(goodputs))
+    chance = CHANCE * float(np.std(goodputs, ddof=1))
+    trip, trip_again = _known(seen.round_trip_s), _mean([run.round_trip_s for run in runs])
+    resent, resent_again = _known(seen.retransmissions), _mean([run.retransmissions for run in runs])
+    apart = abs(goodput - seen.goodput_bps)
+    off = [] if apart <= max(chance, GOODPUT_WITHIN * seen.goodput_bps) else ["goodput"]
+    if trip is not None and trip_again is not None and not _near(trip, trip_again):
+        off.append("round trip")
+    if resent is not None and resent_again is not None and not _alike(resent, resent_again):
+        off.append("retransmissions")
+    return Check(
+        From(None, source).name,
+        transfer.scheme,
+        transfer.is_assumed,
+        seen.goodput_bps,
+        goodput,
+        trip,
+        trip_again if trip is not None else None,
+        resent,
+        resent_again if resent is not None else None,
+        tuple(off),
+    )
+
+
+def _source(evidence: Evidence) -> Measurement | None:
+    """Returns the measurement of the transfer: the one that says what was reached, or what was resent."""
+    answers = [evidence.reached.get("forward"), evidence.resent, evidence.loaded]
+    sources = [answer.source for answer in answers if answer is not None]
+    return next((source for source in sources if _both(source) is not None), None)
+
+
+def _both(source: Measurement, most_packets: int | None = None) -> tuple[Repeated, Seen] | None:
+    seen = measured(source)
+    if seen is None or source.transfer is None or source.transfer.direction != "forward":
+        return None
+    again = repeated(source.transfer, *([most_packets] if most_packets else []))
+    return None if again is None else (again, seen.first(again.intervals))
+
+
+def _has_estimate(evidence: Evidence) -> bool:
+    found = evidence.link_rate.get("forward")
+    return found is not None and found.what.estimate_bps is not None
+
+
+def _near(one: float, other: float) -> bool:
+    return abs(one - other) <= ROUND_TRIP_WITHIN * one + ROUND_TRIP_WITHIN_S
+
+
+def _alike(one: float, other: float) -> bool:
+    return max(one, other) <= RESENT_FACTOR * min(one, other) + RESENT_FEW
+
+
+def _known(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def _mean(values: list[float]) -> float | None:
+    known = [value for value in values if math.isfinite(value)]
+    return float(np.mean(known)) if known else None
+
+
+def _ms(seconds: float) -> str:
+    return number(1e3 * seconds, 3)

@@ -1,0 +1,96 @@
+"""What is known of a transfer, measured or simulated, and how far two of them are apart."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from airtcp.fit.measurement import Floats, Measurement
+
+FIRST = 3
+"""Intervals at the start that are compared one by one: how slow start went shows the empty path."""
+GOODPUT, ROUND_TRIP, CWND, RESENT, BUSY, FIRST_TRIPS, FIRST_CWNDS = 0.015, 0.03, 0.05, 0.5, 0.8, 0.1, 0.12
+"""How far the same transfer on a right model may be off, beside chance: of logarithms, and of 2√count."""
+RESENT_SHARE = 0.1
+"""The same of retransmissions, as a share of 2√count."""
+FAR = 5.0
+"""No feature counts for more than this many standard deviations: a model need not be right in all."""
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A transfer. The series have one value per interval, NaN where it is unknown."""
+
+    goodput_bps: float
+    """Payload that arrived, over the time until the last of it did."""
+    srtt_s: Floats
+    cwnd_bytes: Floats
+    resent: Floats
+    starts: bool = True
+    """Whether the first interval is the transfer's beginning."""
+
+    @property
+    def round_trip_s(self) -> float:
+        """Mean of the smoothed round trips."""
+        return float(np.nanmean(self.srtt_s)) if np.isfinite(self.srtt_s).any() else float("nan")
+
+    @property
+    def retransmissions(self) -> float:
+        return float(np.nansum(self.resent)) if np.isfinite(self.resent).any() else float("nan")
+
+    def first(self, count: int) -> Seen:
+        """Returns the first intervals; the goodput stays that of the whole."""
+        return Seen(
+            self.goodput_bps, self.srtt_s[:count], self.cwnd_bytes[:count], self.resent[:count], self.starts
+        )
+
+
+def measured(source: Measurement) -> Seen | None:
+    """Returns None if the file does not say enough."""
+    transfer = source.transfer
+    if transfer is None or transfer.course is None or transfer.arrived is None:
+        return None
+    if transfer.arrived.ip_bytes <= 0 or transfer.arrived.within_s <= 0:
+        return None
+    course = transfer.course
+    payload = transfer.arrived.rate_bps * transfer.payload_share
+    starts = bool(course.end_s[0] <= 1.5 * course.interval_s[0])
+    return Seen(payload, course.srtt_s, course.cwnd_bytes, course.resent, starts)
+
+
+def misfit(one: Seen, runs: Sequence[Seen]) -> float:
+    """Returns how far `one` is from `runs`: −2 times the logarithm of its likelihood, which is normal, beside
+    that of a transfer that agrees with a model in which nothing is left to chance."""
+    goal = _features(one)
+    found = np.array([_features(run) for run in runs])
+    count = len(found)
+    spread = found.var(axis=0, ddof=1) * (1 + 1 / count) if count > 1 else np.zeros(len(goal))
+    allowed = np.array([GOODPUT] + [ROUND_TRIP] * 3 + [CWND, RESENT, BUSY])
+    allowed[5] += RESENT_SHARE * goal[5] if np.isfinite(goal[5]) else 0.0
+    allowed = np.concatenate((allowed, [FIRST_TRIPS] * FIRST, [FIRST_CWNDS] * FIRST))
+    off = (goal - found.mean(axis=0)) ** 2 / (allowed**2 + spread)
+    known = np.isfinite(off)
+    wide = np.log1p(spread[known] / allowed[known] ** 2)
+    return float((np.minimum(off[known], FAR**2) + wide).sum())
+
+
+def _features(seen: Seen) -> Floats:
+    trips = seen.srtt_s[np.isfinite(seen.srtt_s)]
+    known = seen.resent[np.isfinite(seen.resent)]
+    quantiles = np.quantile(trips, [0.1, 0.9]) if len(trips) else np.full(2, np.nan)
+    counts = [known.sum(), (known > 0).sum()] if len(known) else [np.nan, np.nan]
+    cwnd = np.nanmean(seen.cwnd_bytes) if np.isfinite(seen.cwnd_bytes).any() else np.nan
+    logs = np.array([seen.goodput_bps, seen.round_trip_s, *quantiles, cwnd])
+    first = [_first(values, seen.starts) for values in (seen.srtt_s, seen.cwnd_bytes)]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        features: Floats = np.concatenate((np.log(logs), 2 * np.sqrt(counts), *map(np.log, first)))
+    return features
+
+
+def _first(values: Floats, starts: bool) -> Floats:
+    found = np.full(FIRST, np.nan)
+    if starts:
+        found[: len(values[:FIRST])] = values[:FIRST]
+    return found

@@ -1,0 +1,152 @@
+"""The round trip is closed: on the fitted path, the measured transfer does again what it did."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from airtcp_studies.calibration.iperf3 import iperf3_tcp
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+
+import airtcp
+from airtcp import Fit, Scenario, fit
+from airtcp.fit.bottleneck import Settled
+from airtcp.fit.closure.closing import NOT_CLOSED
+from airtcp.fit.closure.seen import measured, misfit
+from airtcp.fit.detect import read
+from airtcp.fit.document import fit_document
+from airtcp.results.document import plain
+
+PATH = """
+profile = "linux"
+[[link]]
+name = "path"
+rate = "{rate}kbit/s"
+delay = "{delay}ms"
+queue = {queue}
+loss = {{ packet = {loss} }}
+[link.reverse]
+loss = {{}}
+"""
+
+
+def path(rate: float, rtt_ms: float, room: int, loss: float = 0.0) -> Scenario:
+    queue = f"{{ packets = {room} }}"
+    return Scenario.parse(PATH.format(rate=rate, delay=rtt_ms / 2, queue=queue, loss=loss))
+
+
+def fitted(folder: Path, text: str, *more: Path, name: str = "result.json") -> Fit:
+    (folder / name).write_text(text)
+    return fit([folder / name, *more])
+
+
+def settled(found: Fit) -> Settled:
+    assert found._settled is not None
+    return found._settled.what
+
+
+def shown(found: Fit, quantity: str) -> str:
+    return next((each.shown for each in found.found if each.quantity.startswith(quantity)), "")
+
+
+@pytest.fixture(scope="module")
+def bloated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """CUBIC for 25 s over 5 Mbit/s, 100 ms and a queue of half a second."""
+    place = tmp_path_factory.mktemp("bloated") / "result.json"
+    place.write_text(iperf3_tcp(path(5000, 100, 208), duration_s=25.0))
+    return place
+
+
+def test_a_transfer_s_own_queue_is_not_the_link_s(bloated: Path) -> None:
+    found = fit(bloated)
+    assert found.rate_bps == pytest.approx(5e6, rel=0.04)
+    assert settled(found).best.cause == "own queue"
+    assert settled(found).best.base_s == pytest.approx(0.1, rel=0.45)
+    assert settled(found).best.room_packets == pytest.approx(208, rel=0.1)
+    assert shown(found, "loss") == "none"
+    assert "capacity in the forward direction" not in {each.quantity for each in found.unknown}
+    assert found.check is not None
+    assert found.check.holds
+    line = next(line for line in found.summary() if line.startswith("The measured transfer again"))
+    assert "retransmissions of" in line
+    assert line in found.toml.replace("\n# ", " ")
+    assert plain(fit_document(found))["check"]["goodput_bps"] == pytest.approx(4.75e6, rel=0.03)
+
+
+def test_an_idle_ping_settles_the_round_trip(bloated: Path, tmp_path: Path) -> None:
+    ping = tmp_path / "ping.log"
+    lines = [f"64 bytes from 192.0.2.1: icmp_seq={n} ttl=60 time=100.{n % 4} ms" for n in range(1, 101)]
+    ping.write_text("PING 192.0.2.1 (192.0.2.1) 56(84) bytes of data.\n" + "\n".join(lines) + "\n")
+    found = fit([bloated, ping])
+    assert found.rate_bps == pytest.approx(5e6, rel=0.03)
+    assert settled(found).best.base_s == pytest.approx(0.1, rel=0.01)
+
+
+@given(
+    rate=st.integers(2000, 12_000),
+    rtt_ms=st.integers(20, 150),
+    queue_ms=st.integers(60, 500),
+    scheme=st.sampled_from(["cubic", "reno"]),
+)
+@settings(max_examples=4, deadline=None, phases=[Phase.generate])
+def test_what_overflowed_a_queue_gives_back_the_rate(
+    tmp_path_factory: pytest.TempPathFactory, rate: int, rtt_ms: int, queue_ms: int, scheme: str
+) -> None:
+    room = max(10, rate * queue_ms // 12_000)
+    text = iperf3_tcp(path(rate, rtt_ms, room), scheme, duration_s=10.0)
+    found = fitted(tmp_path_factory.mktemp("known"), text)
+    assert found.rate_bps == pytest.approx(1e3 * rate, rel=0.08)
+    assert found.check is not None
+    assert found.check.holds, found.check.text
+
+
+def test_losses_that_a_link_makes_are_told_from_overflow(tmp_path: Path) -> None:
+    text = iperf3_tcp(path(20_000, 60, 200, loss=0.01), seed=2, duration_s=20.0)
+    found = fitted(tmp_path, text)
+    best = settled(found).best
+    assert best.cause == "random"
+    assert best.loss == pytest.approx(0.01, rel=0.5)
+    assert "capacity in the forward direction" in {each.quantity for each in found.unknown}
+    assert found.check is not None
+    assert found.check.holds, found.check.text
+
+
+def test_the_same_file_gives_the_same_fit(bloated: Path) -> None:
+    assert fit(bloated).toml == fit(bloated).toml
+    seen = measured(read(bloated))
+    assert seen is not None
+    assert misfit(seen, [seen]) == 0
+
+
+def impossible() -> str:
+    """Half of the packets are lost while a window of ten carries 50 Mbit/s: no path of ours does that."""
+    intervals: list[dict[str, Any]] = []
+    for at in range(10):
+        row = {"start": at, "end": at + 1, "seconds": 1.0, "bytes": 6_250_000, "bits_per_second": 50e6}
+        row |= {"retransmits": 4000 * (at % 2), "snd_cwnd": 14480, "rtt": 50_000}
+        intervals.append({"streams": [row], "sum": row})
+    total = {"start": 0, "end": 10.0, "seconds": 10.0, "bytes": 62_500_000, "bits_per_second": 50e6}
+    end = {
+        "sum_sent": {**total, "retransmits": 20_000},
+        "sum_received": total,
+        "sender_tcp_congestion": "cubic",
+    }
+    start = {"version": "iperf 3.12", "tcp_mss_default": 1448, "test_start": {"protocol": "TCP"}}
+    return json.dumps({"start": start, "intervals": intervals, "end": end})
+
+
+def test_a_fit_that_does_not_explain_its_transfer_says_so_and_nothing_is_advised(tmp_path: Path) -> None:
+    found = fitted(tmp_path, impossible())
+    assert found.check is not None
+    assert not found.check.holds
+    assert "They do not agree" in found.check.text
+    assert found.unknown[-1].quantity == NOT_CLOSED
+    for asked in (found, found.write(tmp_path / "fitted.toml")):
+        advice = airtcp.advise(asked, quick=True)
+        assert advice.recommendation is None
+        assert advice.not_closed is not None
+        assert "They do not agree" in str(advice)
+        assert not advice.rows
