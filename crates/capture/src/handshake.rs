@@ -11,8 +11,6 @@ pub struct Handshake {
     syn: Seen,
     syn_ack: Seen,
     ack: Option<Time>,
-    pub ecn: bool,
-    pub sack: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -20,16 +18,24 @@ struct Seen {
     at: Option<Time>,
     /// Sent more than once: no RTT sample (Karn's algorithm).
     again: bool,
+    sack: bool,
+    ecn: bool,
 }
 
 impl Seen {
-    fn note(&mut self, now: Time) {
+    fn note(&mut self, now: Time, sack: bool, ecn: bool) {
         self.again |= self.at.is_some();
         self.at = self.at.or(Some(now));
+        (self.sack, self.ecn) = (sack, ecn);
     }
 
     fn sample(&self, answer: Option<Time>) -> Option<Dur> {
-        Some(answer?.since(self.at.filter(|_| !self.again)?))
+        let sent = self.at.filter(|_| !self.again)?;
+        Some(answer.filter(|&answer| answer >= sent)?.since(sent))
+    }
+
+    fn or(self, other: Seen) -> Seen {
+        if self.at.is_some() { self } else { other }
     }
 }
 
@@ -40,22 +46,41 @@ impl Handshake {
         match (flags.contains(Flags::SYN), flags.contains(Flags::ACK)) {
             (true, false) => {
                 self.client = Some(way);
-                self.sack = permitted;
                 // RFC 3168 §6.1.1
-                self.ecn = flags.contains(Flags::ECE | Flags::CWR);
-                self.syn.note(now);
+                self.syn.note(now, permitted, flags.contains(Flags::ECE | Flags::CWR));
             }
             (true, true) => {
                 self.client = Some(1 - way);
-                self.sack = permitted && (self.sack || self.syn.at.is_none());
-                self.ecn &= flags.contains(Flags::ECE) && !flags.contains(Flags::CWR);
-                self.syn_ack.note(now);
+                let is_willing = flags.contains(Flags::ECE) && !flags.contains(Flags::CWR);
+                self.syn_ack.note(now, permitted, is_willing);
             }
-            (false, true) if self.client == Some(way) && self.syn_ack.at.is_some() => {
-                self.ack = self.ack.or(Some(now));
-            }
+            (false, true) if self.client == Some(way) => self.ack = self.ack.or(Some(now)),
             _ => {}
         }
+    }
+
+    /// Adds what another interface saw of the same handshake.
+    #[must_use]
+    pub fn with(self, other: Handshake) -> Handshake {
+        Handshake {
+            client: self.client.or(other.client),
+            syn: self.syn.or(other.syn),
+            syn_ack: self.syn_ack.or(other.syn_ack),
+            ack: self.ack.or(other.ack),
+        }
+    }
+
+    /// Returns whether both ends allow selective acknowledgments, as far as was captured.
+    pub fn sack(self) -> bool {
+        self.opening().all(|seen| seen.sack)
+    }
+
+    pub fn ecn(self) -> bool {
+        self.opening().all(|seen| seen.ecn)
+    }
+
+    fn opening(self) -> impl Iterator<Item = Seen> {
+        [self.syn, self.syn_ack].into_iter().filter(|seen| seen.at.is_some())
     }
 
     /// Returns the round trip from the tap to the endpoint that sends in direction `way`.
@@ -66,8 +91,8 @@ impl Handshake {
         }
     }
 
-    /// Returns the round trip over the whole path.
+    /// Returns the round trip over the whole path: from a SYN to the client's next packet, wherever the tap is.
     pub fn rtt(self) -> Option<Dur> {
-        Some(self.rtt_to_source_of(0)? + self.rtt_to_source_of(1)?)
+        self.syn.sample(self.ack.filter(|_| !self.syn_ack.again))
     }
 }

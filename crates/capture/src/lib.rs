@@ -4,10 +4,12 @@
 //! does not grow with the file, except for the result: at most four million fates and a million round trips. No input
 //! makes it panic.
 
+mod air;
 mod connections;
 mod fates;
 mod file;
 mod handshake;
+mod layers;
 mod packet;
 mod pcap;
 mod pcapng;
@@ -16,17 +18,22 @@ mod ranges;
 pub mod rate;
 mod report;
 mod rtt;
+mod sightings;
 mod source;
 mod transfer;
 mod weighted_bins;
 
+pub use air::AirCounts;
 pub use file::{FileError, FileItem, Format, Frame, Reader};
-pub use packet::{Dissected, TappedPacket, dissect, link_name};
+pub use layers::{Air, Content, Wrappings, link_name};
+pub use packet::{Dissected, Options, TappedPacket, dissect};
 pub use report::{Capture, Position, Way};
 pub use transfer::Counts;
 pub use weighted_bins::Peak;
 
-use connections::{Connection, Connections, Key};
+use connections::{Connection, Connections, Largest};
+use sightings::Sightings;
+use std::collections::BTreeMap;
 use std::io::{self, Read};
 use transfer::{Terms, Transfer};
 
@@ -37,10 +44,15 @@ pub enum CaptureError {
     File(#[from] FileError),
     #[error("it contains no packets{0}")]
     NoPackets(String),
-    #[error("none of its {packets} packets is TCP{skipped}")]
-    NoTcp { packets: u64, skipped: String },
+    #[error("none of its {packets} packets is TCP{others}{skipped}")]
+    NoTcp { packets: u64, others: String, skipped: String },
     #[error("it contains no TCP connection with data; capture during a transfer")]
     NoData,
+    #[error(
+        "it contains acknowledgments of {acknowledged} bytes, but not these data: they went another way, or the \
+         capture's filter let only one direction pass; capture the data, and both directions if possible"
+    )]
+    NoneOfTheData { acknowledged: u64 },
 }
 
 impl From<io::Error> for CaptureError {
@@ -59,8 +71,14 @@ pub struct Survey {
     /// The first skipped packet, with its position and the reason.
     pub first_skipped: Option<String>,
     pub link: Option<&'static str>,
+    /// How many packets there are of each other kind.
+    others: BTreeMap<Content, u64>,
+    pub air: AirCounts,
     first: Option<airtcp_wire::Time>,
 }
+
+/// Limit on the kinds of packets that are told apart.
+const MOST_KINDS: usize = 64;
 
 /// Reads the capture that `open` opens; `open` is called twice.
 ///
@@ -68,11 +86,19 @@ pub struct Survey {
 /// Reports a file that cannot be read or has no TCP transfer.
 pub fn read<R: Read>(open: impl Fn() -> io::Result<R>) -> Result<Capture, CaptureError> {
     let (survey, connections, format) = survey(Reader::new(open()?)?)?;
-    let (count, forgotten, all_bytes) = (connections.count, connections.forgotten, connections.payload_bytes);
-    let (key, connection) = connections.largest().ok_or(CaptureError::NoData)?;
-    let ways = follow(Reader::new(open()?)?, &key, &connection)?;
-    let overview = report::Overview { survey, format, connections: count, forgotten, all_bytes };
-    Ok(report::capture(overview, &connection, ways))
+    let largest = connections.largest().ok_or(CaptureError::NoData)?;
+    check_data(&largest.connection)?;
+    let ways = follow(Reader::new(open()?)?, &largest)?;
+    let (elsewhere, elsewhere_bytes) = largest.elsewhere;
+    let overview = report::Overview {
+        survey,
+        format,
+        connections: connections.count,
+        forgotten: connections.forgotten,
+        all_bytes: connections.payload_bytes - elsewhere_bytes,
+        elsewhere,
+    };
+    Ok(report::capture(overview, &largest.connection, ways))
 }
 
 fn survey<R: Read>(mut reader: Reader<R>) -> Result<(Survey, Connections, Format), CaptureError> {
@@ -85,13 +111,18 @@ fn survey<R: Read>(mut reader: Reader<R>) -> Result<(Survey, Connections, Format
             FileItem::Frame(frame) => {
                 survey.packets += 1;
                 survey.first = survey.first.or(Some(frame.time));
-                match dissect(&frame) {
-                    Dissected::Other => continue,
+                let (dissected, air) = dissect(&frame);
+                air.into_iter().for_each(|air| survey.air.note(air));
+                match dissected {
+                    Dissected::Other(content) => {
+                        survey.note_other(content);
+                        continue;
+                    }
                     Dissected::Skipped(reason) => reason,
                     Dissected::Tcp(packet) => {
                         survey.tcp_packets += 1;
                         survey.link = survey.link.or(link_name(frame.link_type));
-                        connections.note(&packet, frame.interface, place);
+                        connections.note(&packet, place);
                         continue;
                     }
                 }
@@ -105,24 +136,63 @@ fn survey<R: Read>(mut reader: Reader<R>) -> Result<(Survey, Connections, Format
 }
 
 impl Survey {
+    fn note_other(&mut self, content: Content) {
+        let is_known = self.others.len() < MOST_KINDS || self.others.contains_key(&content);
+        *self.others.entry(if is_known { content } else { Content::Damaged }).or_default() += 1;
+    }
+
     fn complain(&self) -> Result<(), CaptureError> {
         let skipped = || self.first_skipped.as_ref().map_or(String::new(), |first| format!(" ({first})"));
         match (self.packets, self.tcp_packets) {
             (0, _) => Err(CaptureError::NoPackets(skipped())),
-            (packets, 0) => Err(CaptureError::NoTcp { packets, skipped: skipped() }),
+            (packets, 0) => {
+                let told = [self.others_shown(), self.air.shown()];
+                let others = told
+                    .iter()
+                    .filter(|part| !part.is_empty())
+                    .fold(String::new(), |all, part| all + "; " + part);
+                Err(CaptureError::NoTcp { packets, others, skipped: skipped() })
+            }
             _ => Ok(()),
         }
     }
+
+    /// Returns how many packets are not TCP.
+    pub fn other_packets(&self) -> u64 {
+        self.others.values().sum()
+    }
+
+    /// Returns the most frequent kinds of packets that are not TCP; empty if there are none.
+    pub fn others_shown(&self) -> String {
+        const SHOWN: usize = 3;
+        let mut kinds: Vec<_> = self.others.iter().collect();
+        kinds.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
+        let kinds: Vec<_> =
+            kinds.iter().take(SHOWN).map(|(content, count)| format!("{count} {content}")).collect();
+        kinds.join(", ")
+    }
 }
 
-/// Calls `each` with every packet of the connection and its direction.
+/// Refuses a file in which only the acknowledgments of the largest transfer are.
+fn check_data(connection: &Connection) -> Result<(), CaptureError> {
+    /// Data of which the capture missed more tells nothing.
+    const MOST_MISSED: u64 = 10;
+    let (acknowledged, present) = (connection.acknowledged(), connection.payload_bytes());
+    match acknowledged > MOST_MISSED * present.max(1000) {
+        true => Err(CaptureError::NoneOfTheData { acknowledged }),
+        false if present == 0 => Err(CaptureError::NoData),
+        false => Ok(()),
+    }
+}
+
+/// Calls `each` with every packet of the connection, its direction, and whether it was seen before.
 fn each_packet<R: Read>(
     mut reader: Reader<R>,
-    key: &Key,
-    connection: &Connection,
-    mut each: impl FnMut(&TappedPacket, usize),
+    largest: &Largest,
+    mut each: impl FnMut(&TappedPacket, usize, bool),
 ) -> io::Result<()> {
-    let mut place = 0;
+    let connection = &largest.connection;
+    let (mut place, mut sightings) = (0, Sightings::default());
     while let Some(record) = reader.read()? {
         place += 1;
         if place > connection.last {
@@ -130,30 +200,35 @@ fn each_packet<R: Read>(
         }
         if let FileItem::Frame(frame) = record
             && place >= connection.first
-            && let Dissected::Tcp(packet) = dissect(&frame)
+            && let (Dissected::Tcp(packet), _) = dissect(&frame)
+            && let Some(way) = largest.route.way_of(&packet)
         {
-            let (found, is_forward) = Key::of(&packet, frame.interface);
-            if found == *key {
-                each(&packet, usize::from(!is_forward));
-            }
+            let again = sightings.again(&packet, connection.patience(&packet, way));
+            each(&packet, way, again.is_some());
         }
     }
     Ok(())
 }
 
 /// Follows the data of both directions.
-fn follow<R: Read>(reader: Reader<R>, key: &Key, connection: &Connection) -> io::Result<[Transfer; 2]> {
+fn follow<R: Read>(reader: Reader<R>, largest: &Largest) -> io::Result<[Transfer; 2]> {
+    let connection = &largest.connection;
     let transfer = |way: usize| {
         let payload_max = payload_max(connection, way);
         let [to_sender, to_receiver] = [way, 1 - way].map(|end| connection.handshake.rtt_to_source_of(end));
-        Transfer::new(Terms { payload_max, to_sender, to_receiver })
+        let sack = connection.handshake.client.is_some() && connection.handshake.sack();
+        Transfer::new(Terms { payload_max, sack, to_sender, to_receiver })
     };
     let mut ways = [transfer(0), transfer(1)];
-    each_packet(reader, key, connection, |packet, way| {
-        ways[way].on_data(packet);
-        ways[1 - way].on_ack(packet);
+    each_packet(reader, largest, |packet, way, is_again| {
+        if is_again {
+            ways[way].counts.duplicates += 1;
+        } else {
+            ways[way].on_data(packet);
+            ways[1 - way].on_ack(packet);
+        }
     })?;
-    Ok(ways)
+    Ok(ways.map(Transfer::finished))
 }
 
 /// Returns the payload of a full packet in bytes: the smaller MSS of the two ends, less the options that every packet

@@ -1,9 +1,10 @@
 //! Parses TCP packets from captured frames, which may be truncated.
 
 use crate::file::Frame;
-use airtcp_wire::ip::{Addresses, Found, IPV6_HEADER_LEN, TCP};
+use crate::layers::{Air, COOKED_V2, Content, Inside, Walked, Wrappings, link_name, unread_name, walk};
+use airtcp_wire::ip::{Addresses, Found, IPV6_HEADER_LEN};
 use airtcp_wire::packet::Endpoints;
-use airtcp_wire::{Ecn, Segment, Time, ethernet, tcp};
+use airtcp_wire::{Ecn, Segment, Time, tcp};
 
 /// Longest plausible TCP segment, in bytes. Offload engines produce shorter ones.
 const LONGEST: usize = 1 << 20;
@@ -12,6 +13,8 @@ const LONGEST: usize = 1 << 20;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TappedPacket {
     pub time: Time,
+    /// Where it was captured.
+    pub interface: u64,
     pub endpoints: Endpoints,
     pub ecn: Ecn,
     /// IPv4's identification field; zero carries no information.
@@ -19,88 +22,111 @@ pub struct TappedPacket {
     /// Length of the IP packet in bytes.
     pub bytes: u32,
     pub segment: Segment,
+    pub options: Options,
+    pub through: Wrappings,
+}
+
+/// What the TCP options show beside those in the segment.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Options {
+    /// Not all of them were captured.
+    pub are_cut: bool,
+    /// One is of Multipath TCP (RFC 8684 §3): the segment may tell of the whole connection, not of this subflow.
+    pub multipath: bool,
+}
+
+impl Options {
+    /// `bytes` are the options, as far as they were captured; `len` is their whole length.
+    fn read(mut bytes: &[u8], len: usize) -> Options {
+        const END_OF_LIST: u8 = 0;
+        const NOP: u8 = 1;
+        const MULTIPATH: u8 = 30;
+
+        let mut options = Options { are_cut: bytes.len() < len, multipath: false };
+        while let Some((&kind, rest)) = bytes.split_first() {
+            let len = match (kind, rest.first()) {
+                (END_OF_LIST, _) => break,
+                (NOP, _) => 1,
+                (_, Some(&len)) if len >= 2 => usize::from(len),
+                _ => break,
+            };
+            options.multipath |= kind == MULTIPATH;
+            bytes = bytes.get(len..).unwrap_or_default();
+        }
+        options
+    }
 }
 
 /// What a frame contains.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Dissected {
     Tcp(TappedPacket),
-    /// A valid packet of another protocol.
-    Other,
+    /// A valid packet of another protocol, or one that cannot be read.
+    Other(Content),
     Skipped(String),
 }
 
-/// Returns the name of a supported link type, given its tcpdump.org number.
-pub fn link_name(link_type: u16) -> Option<&'static str> {
-    Some(match link_type {
-        0 | 108 => "loopback",
-        1 => "Ethernet",
-        12 | 14 | 101 => "raw IP",
-        113 => "Linux cooked",
-        228 => "raw IPv4",
-        229 => "raw IPv6",
-        276 => "Linux cooked v2",
-        _ => return None,
-    })
-}
-
-/// Parses the TCP packet in a frame.
-pub fn dissect(frame: &Frame) -> Dissected {
-    if link_name(frame.link_type).is_none() {
-        return Dissected::Skipped(format!("link type {} is not supported", frame.link_type));
-    }
-    let found =
-        ip_at(frame.link_type, frame.data).and_then(|at| Some((at, Found::read(&frame.data[at..]).ok()?)));
-    match found {
-        Some((at, ip)) => transport(frame, at, &ip),
-        None if frame.data.len() < frame.original_len as usize && frame.data.len() < 54 => {
-            Dissected::Skipped("cut short before its TCP header".to_owned())
+/// Parses the TCP packet in a frame. Also returns what the frame shows of an 802.11 link.
+pub fn dissect(frame: &Frame) -> (Dissected, Option<Air>) {
+    let Walked { inside, through, air } = walk(frame);
+    let dissected = match inside {
+        Inside::Tcp { at, ip } => transport(frame, at, &ip, through),
+        Inside::Cut => {
+            Dissected::Skipped("cut short before its TCP header: capture 128 bytes or more".to_owned())
         }
-        None => Dissected::Other,
-    }
+        Inside::Other(_) if link_name(frame.link_type).is_none() => {
+            Dissected::Skipped(unsupported(frame.link_type))
+        }
+        Inside::Other(content) => Dissected::Other(content),
+    };
+    (dissected, air)
 }
 
-/// Returns the offset of the IP packet.
-fn ip_at(link_type: u16, data: &[u8]) -> Option<usize> {
-    let behind = |kind_at, at| ethernet::ip_behind(ethernet::ether_type(data, kind_at)?, data, at);
-    let at = match link_type {
-        0 | 108 => 4,
-        1 => ethernet::ip_at(data)?,
-        113 => behind(14, 16)?,
-        276 => behind(0, 20)?,
-        _ => 0,
-    };
-    (at <= data.len()).then_some(at)
+fn unsupported(link_type: u16) -> String {
+    let name = unread_name(link_type).map_or(String::new(), |name| format!(" ({name})"));
+    format!("link type {link_type}{name} is not supported")
 }
 
 /// `at`: offset of the IP packet in the frame.
-fn transport(frame: &Frame, at: usize, ip: &Found) -> Dissected {
-    if ip.protocol != TCP {
-        return Dissected::Other;
-    }
+fn transport(frame: &Frame, at: usize, ip: &Found, through: Wrappings) -> Dissected {
     if ip.is_fragment {
         return Dissected::Skipped("a fragment; fragments are not reassembled".to_owned());
     }
     let claimed = claimed_len(frame, at, ip);
     let present = &frame.data[at..][..claimed.min(frame.data.len() - at)];
-    let (ports, mut segment, header_len) =
-        match tcp::decode_captured(present.get(ip.header_len..).unwrap_or_default()) {
-            Ok(decoded) => decoded,
-            Err(error) => return Dissected::Skipped(error.to_string()),
-        };
+    let present = present.get(ip.header_len..).unwrap_or_default();
+    let (ports, mut segment, header_len) = match tcp::decode_captured(present) {
+        Ok(decoded) => decoded,
+        Err(error) => return Dissected::Skipped(error.to_string()),
+    };
     let len = claimed.saturating_sub(ip.header_len);
     if len < header_len || len > LONGEST {
         return Dissected::Skipped(format!("a TCP header of {header_len} bytes in a segment of {len}"));
     }
     segment.len = (len - header_len) as u32;
+    let options = present.get(tcp::MIN_HEADER_LEN..header_len.min(present.len())).unwrap_or_default();
     Dissected::Tcp(TappedPacket {
         time: frame.time,
+        interface: interface(frame),
         endpoints: Endpoints { addresses: ip.addresses, ports },
         ecn: ip.ecn,
         id: ip.id,
         bytes: claimed as u32,
         segment,
+        through,
+        options: Options::read(options, header_len - tcp::MIN_HEADER_LEN),
     })
+}
+
+/// Returns the capture's interface or, where it was taken on all of a host's interfaces, the host's.
+fn interface(frame: &Frame) -> u64 {
+    let of_host = match frame.link_type {
+        COOKED_V2 => {
+            frame.data.get(4..).and_then(<[u8]>::first_chunk).map_or(0, |&index| u32::from_be_bytes(index))
+        }
+        _ => 0,
+    };
+    u64::from(frame.interface) << 32 | u64::from(of_host)
 }
 
 /// Returns the length of the packet in bytes. The length field is zero if an offload engine was to fill it in; the

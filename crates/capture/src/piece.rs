@@ -15,33 +15,17 @@ pub struct Stamp {
     pub time: Time,
     /// TSval of the timestamps option.
     pub value: Option<u32>,
-    /// IPv4's identification field.
-    pub id: u16,
 }
 
 impl Stamp {
     pub fn of(packet: &TappedPacket) -> Stamp {
-        Stamp {
-            time: packet.time,
-            value: packet.segment.timestamps.map(|stamps| stamps.value),
-            id: packet.id,
-        }
+        Stamp { time: packet.time, value: packet.segment.timestamps.map(|stamps| stamps.value) }
     }
 
     /// Returns whether the sender's clock dates this packet before `other`; `None` if the clock cannot tell.
     pub fn is_older(&self, other: &Stamp) -> Option<bool> {
         let (own, other) = (self.value?, other.value?);
         (own != other).then(|| is_newer(other, own))
-    }
-
-    /// Returns whether the tap saw one packet twice, as on the interfaces of a bridge.
-    pub fn is_same_packet(&self, other: &Stamp) -> bool {
-        const SOON: Dur = Dur::from_millis(1);
-        let is_soon = self.time.since(other.time) < SOON;
-        self.value == other.value
-            && is_soon
-            && self.id == other.id
-            && (self.id != 0 || self.value.is_some() && self.time == other.time)
     }
 }
 
@@ -124,6 +108,13 @@ impl Piece {
         (found.unwrap_or(if echo.is_some() { latest } else { 0 }), last == 0 || echo.is_some() && rivals == 1)
     }
 
+    /// Settles what no acknowledgment reports: whatever was sent again had been lost, and the last copy arrived.
+    pub fn settle_unacknowledged(&mut self, fates: &mut Fates) {
+        if self.settled.is_none() && !self.copies.is_empty() {
+            self.settle(self.copies.len() - 1, fates);
+        }
+    }
+
     /// Settles that copy `arrived` was the first to arrive: the copies before it are lost, those after it were
     /// needless. Returns the number of needless copies.
     pub fn settle(&mut self, arrived: usize, fates: &mut Fates) -> u32 {
@@ -143,7 +134,7 @@ mod tests {
     fn piece(copies: &[(u64, Option<u32>)]) -> Piece {
         let slot = Fates::default().open(1, Time::ZERO);
         let copies = copies.iter().map(|&(ms, value)| {
-            let stamp = Stamp { time: Time(ms * 1_000_000), value, id: 0 };
+            let stamp = Stamp { time: Time(ms * 1_000_000), value };
             Copy { stamp, slot }
         });
         Piece { end: 1, headers: 40, copies: copies.collect(), hole: None, settled: None }

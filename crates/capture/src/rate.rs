@@ -123,6 +123,11 @@ impl Meter {
         }
     }
 
+    /// Returns the rate over the whole series.
+    pub fn mean(&self) -> Option<Rate> {
+        self.bins.best(Dur::MAX)
+    }
+
     pub fn rates(&self) -> Rates {
         let [pairs, _, long] = &self.trains;
         let peaks = self.trains.iter().rev().filter_map(WeightedBins::peak);

@@ -5,6 +5,7 @@ use crate::connections::Connection;
 use crate::fates::Fate;
 use crate::file::Format;
 use crate::handshake::Handshake;
+use crate::layers::Wrappings;
 use crate::rate::{Bins, Meter, Rates};
 use crate::transfer::{Counts, Transfer};
 use airtcp_wire::packet::Endpoints;
@@ -36,6 +37,12 @@ pub struct Capture {
     pub overview: Overview,
     /// From the sender of the most data to its peer.
     pub endpoints: Endpoints,
+    /// What its packets are wrapped in.
+    pub through: Wrappings,
+    /// It is a subflow of a connection over several paths (Multipath TCP).
+    pub multipath: bool,
+    /// Packets whose TCP options were not captured whole.
+    pub cut: u64,
     pub mss: Option<u16>,
     pub timestamps: bool,
     /// From the handshake; `None` if it was not captured.
@@ -55,8 +62,10 @@ pub struct Overview {
     pub connections: u64,
     /// Connections forgotten because there were too many.
     pub forgotten: u64,
-    /// Payload of all connections.
+    /// Payload of all connections, each packet counted once.
     pub all_bytes: u64,
+    /// Packets of the largest connection on interfaces where they were not followed.
+    pub elsewhere: u64,
 }
 
 /// The data of one direction.
@@ -96,10 +105,13 @@ pub fn capture(overview: Overview, connection: &Connection, ways: [Transfer; 2])
     let known = handshake.client.map(|_| handshake);
     Capture {
         endpoints: if main == 0 { connection.endpoints } else { connection.endpoints.reversed() },
+        through: connection.through,
+        multipath: connection.ways.iter().any(|way| way.multipath),
+        cut: connection.ways.iter().map(|way| way.cut).sum(),
         mss: connection.ways.iter().filter_map(|way| way.mss).min(),
         timestamps: connection.ways.iter().all(|way| way.timestamps),
-        sack: known.map(|handshake| handshake.sack),
-        ecn: known.map(|handshake| handshake.ecn),
+        sack: known.map(|handshake| handshake.sack()),
+        ecn: known.map(|handshake| handshake.ecn()),
         handshake_rtt: handshake.rtt(),
         forward: forward.expect("two ways"),
         reverse: reverse.expect("two ways"),
@@ -148,8 +160,20 @@ fn fates(transfer: &Transfer, position: Position, start: Time) -> Vec<(Dur, bool
 /// Without SACK, cumulative acknowledgments advance in leaps; delivery still cannot outpace sending.
 fn rates(transfer: &Transfer, meter: &Meter) -> Rates {
     let rates = meter.rates();
+    if !transfer.is_acknowledged() {
+        return sent_rates(transfer, rates);
+    }
     let seen = transfer.seen.rates().sustained;
     Rates { sustained: rates.sustained.map(|rate| seen.map_or(rate, |seen| rate.min(seen))), ..rates }
+}
+
+/// What was sent need not have arrived in that time: only the whole must have. A burst from a host's interface has the
+/// interface's rate, so that trains show the link's only if they are no faster than the whole.
+fn sent_rates(transfer: &Transfer, rates: Rates) -> Rates {
+    const MORE: f64 = 1.25;
+    let sustained = transfer.seen.mean();
+    let is_kept_up = |value: f64| sustained.is_some_and(|rate| value <= MORE * rate.0 as f64);
+    Rates { sustained, dispersion: rates.dispersion.filter(|peak| is_kept_up(peak.value)), fastest: None }
 }
 
 fn position(to_sender: Option<Dur>, to_receiver: Option<Dur>) -> Position {

@@ -36,6 +36,8 @@ const MOST_REACHES: usize = 1 << 16;
 pub struct Terms {
     /// Payload of a full packet in bytes. Longer segments are split as the network card would.
     pub payload_max: u32,
+    /// Both ends allow selective acknowledgments, by the handshake.
+    pub sack: bool,
     /// Round trips from the tap to the data's sender and receiver, if the handshake showed them.
     pub to_sender: Option<Dur>,
     pub to_receiver: Option<Dur>,
@@ -58,7 +60,7 @@ pub struct Counts {
     pub late: u64,
     /// Packets acknowledged but not captured.
     pub missed: u64,
-    /// Packets captured twice.
+    /// Packets that the tap saw again.
     pub duplicates: u64,
     /// Segments longer than any packet on the wire: merged by offload.
     pub merged: u64,
@@ -153,7 +155,8 @@ impl Transfer {
         }
         self.handle_data(packet);
         while self.pieces.len() > MOST_PIECES {
-            let Some((_, piece)) = self.pieces.pop_first() else { return };
+            let Some((_, mut piece)) = self.pieces.pop_first() else { return };
+            piece.settle_unacknowledged(&mut self.fates);
             self.una = self.una.max(piece.end);
         }
     }
@@ -164,6 +167,15 @@ impl Transfer {
             self.echoes.on_value(packet.time, stamps.value);
         }
         self.handle_ack(packet);
+    }
+
+    /// Settles at the end of the file what it can settle.
+    #[must_use]
+    pub fn finished(mut self) -> Transfer {
+        if !self.is_acknowledged() {
+            self.pieces.values_mut().for_each(|piece| piece.settle_unacknowledged(&mut self.fates));
+        }
+        self
     }
 
     /// Returns whether any data was acknowledged.

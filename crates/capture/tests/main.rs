@@ -2,6 +2,9 @@
 
 mod any_bytes;
 mod common;
+mod one_way;
 mod other_tools;
 mod round_trips;
+mod sightings;
 mod timelines;
+mod wrappings;

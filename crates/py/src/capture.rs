@@ -18,7 +18,8 @@ pub fn read_capture(py: Python<'_>, path: PathBuf) -> PyResult<Bound<'_, PyDict>
     let Capture { overview, endpoints, .. } = &capture;
     let dict = PyDict::new(py);
     dict.set_item("format", overview.format.name())?;
-    dict.set_item("link", overview.survey.link)?;
+    let link = overview.survey.link.into_iter().chain(capture.through.names());
+    dict.set_item("link", link.collect::<Vec<_>>().join(", "))?;
     dict.set_item("packets", overview.survey.packets)?;
     dict.set_item("tcp_packets", overview.survey.tcp_packets)?;
     dict.set_item("skipped", overview.survey.skipped)?;
@@ -26,6 +27,12 @@ pub fn read_capture(py: Python<'_>, path: PathBuf) -> PyResult<Bound<'_, PyDict>
     dict.set_item("connections", overview.connections)?;
     dict.set_item("connections_forgotten", overview.forgotten)?;
     dict.set_item("payload_bytes", overview.all_bytes)?;
+    dict.set_item("elsewhere", overview.elsewhere)?;
+    dict.set_item("other_packets", overview.survey.other_packets())?;
+    dict.set_item("others", overview.survey.others_shown())?;
+    dict.set_item("air", overview.survey.air.shown())?;
+    dict.set_item("multipath", capture.multipath)?;
+    dict.set_item("cut", capture.cut)?;
     dict.set_item("sender", endpoints.source().to_string())?;
     dict.set_item("receiver", endpoints.reversed().source().to_string())?;
     dict.set_item("mss_bytes", capture.mss)?;

@@ -36,7 +36,7 @@ class Way(TypedDict):
     missed: int
     """Packets acknowledged but not captured."""
     duplicates: int
-    """Packets captured twice."""
+    """Packets that were captured again: at another port or interface."""
     merged: int
     """Segments longer than a packet: captured before the network card split them, or after it merged them."""
     ce_marks: int
@@ -61,6 +61,7 @@ class CaptureColumns(TypedDict):
 
     format: Literal["pcap", "pcapng"]
     link: str
+    """The link layer, and what the connection's packets are wrapped in."""
     packets: int
     tcp_packets: int
     skipped: int
@@ -68,7 +69,19 @@ class CaptureColumns(TypedDict):
     connections: int
     connections_forgotten: int
     payload_bytes: int
-    """Payload of all connections."""
+    """Payload of all connections, each packet counted once."""
+    elsewhere: int
+    """The connection's packets on interfaces where they were not followed."""
+    other_packets: int
+    """Packets that are not TCP, or could not be read."""
+    others: str
+    """The most frequent kinds of those."""
+    air: str
+    """A sentence without its end on an 802.11 link's own retransmissions; empty without one."""
+    multipath: bool
+    """Whether the connection is a subflow of Multipath TCP."""
+    cut: int
+    """Packets whose TCP options were not captured whole."""
     sender: str
     """Address and port of the end that sent most."""
     receiver: str

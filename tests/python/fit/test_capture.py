@@ -90,6 +90,65 @@ def test_a_capture_without_a_transfer_is_refused_with_its_cause(
     assert str(file) in str(error.value)
 
 
+def _frames(file: Path) -> list[tuple[bytes, bytes]]:
+    """The heads and contents of the packets of a little-endian pcap."""
+    content = file.read_bytes()
+    frames, at = [], 24
+    while at < len(content):
+        kept = struct.unpack_from("<I", content, at + 8)[0]
+        frames.append((content[at : at + 16], content[at + 16 : at + 16 + kept]))
+        at += 16 + kept
+    return frames
+
+
+def _file(path: Path, header: bytes, frames: list[tuple[bytes, bytes]]) -> Path:
+    path.write_bytes(header + b"".join(head + frame for head, frame in frames))
+    return path
+
+
+def test_what_a_mirror_port_shows_twice_counts_once(captures: dict[str, Path], tmp_path: Path) -> None:
+    plain = READER.read(captures["last"])
+    frames = _frames(captures["last"])
+    twice = [frame for frame in frames for _ in range(2)]
+    found = READER.read(_file(tmp_path / "twice.pcap", captures["last"].read_bytes()[:24], twice))
+    assert found.transfer == plain.transfer
+    assert np.array_equal(found.fates[0].lost, plain.fates[0].lost)
+    assert f"{len(frames)} packets were captured twice and are counted once." in found.notes
+    assert not any("twice" in note for note in plain.notes)
+
+
+def test_data_alone_shows_what_was_sent_again(captures: dict[str, Path], tmp_path: Path) -> None:
+    header = captures["last"].read_bytes()[:24]
+    frames = _frames(captures["last"])
+    sender = frames[0][1][12:16]
+    data = [frame for frame in frames if frame[1][12:16] == sender]
+    found = READER.read(_file(tmp_path / "data.pcap", header, data))
+    assert found.fates[0].lost.mean() == pytest.approx(0.01, rel=0.4)
+    assert found.transfer is not None
+    assert found.transfer.spurious is None
+    assert found.round_trips is not None
+    assert found.round_trips.rtt_s == pytest.approx([0.0401], abs=0.003)
+    assert any("No acknowledgments were captured" in note for note in found.notes)
+    acks = [frame for frame in frames if frame[1][12:16] != sender]
+    with pytest.raises(FileError, match=r"acknowledgments of .* bytes, but not these data"):
+        READER.read(_file(tmp_path / "acks.pcap", header, acks))
+
+
+def test_the_format_names_what_the_packets_are_in(captures: dict[str, Path], tmp_path: Path) -> None:
+    header = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1)
+    pppoe = bytes(12) + b"\x88\x64\x11\x00\x00\x01"
+    frames = []
+    for head, packet in _frames(captures["last"]):
+        second, part, kept, length = struct.unpack("<IIII", head)
+        session = pppoe + struct.pack(">H", length + 2) + b"\x00\x21"
+        longer = struct.pack("<IIII", second, part, kept + len(session), length + len(session))
+        frames.append((longer, session + packet))
+    plain = READER.read(captures["last"])
+    found = READER.read(_file(tmp_path / "pppoe.pcap", header, frames))
+    assert found.format == "pcap capture (Ethernet, PPPoE), at the receiver"
+    assert found.transfer == plain.transfer
+
+
 def test_a_capture_is_recognised_by_its_first_bytes(captures: dict[str, Path]) -> None:
     for file in captures.values():
         sure = {reader.name: reader.recognises(file.read_bytes()[: 1 << 16]) for reader in readers()}

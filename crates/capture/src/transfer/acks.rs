@@ -71,13 +71,19 @@ impl Transfer {
             && !self.pieces.is_empty()
             && packet.segment.flags.0 & (Flags::SYN | Flags::FIN).0 == 0
             && self.last_ack == Some((ack, packet.segment.window));
-        if is_duplicate {
+        if is_duplicate && self.may_tell_of_a_hole(packet) {
             if self.duplicate_acks == 0 {
                 self.first_duplicate = packet.time;
             }
             self.duplicate_acks = self.duplicate_acks.saturating_add(1);
         }
         is_duplicate
+    }
+
+    /// Returns whether a duplicate acknowledgment without SACK blocks may be due to data out of order. With SACK, such
+    /// data would be in a block (RFC 2018 §4), and options of Multipath TCP are reason enough for an acknowledgment.
+    fn may_tell_of_a_hole(&self, packet: &TappedPacket) -> bool {
+        !packet.options.multipath && (!self.terms.sack || packet.options.are_cut)
     }
 
     /// Handles the cumulative acknowledgment.

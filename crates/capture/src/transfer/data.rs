@@ -31,10 +31,6 @@ impl Transfer {
             return;
         }
         let stamp = Stamp::of(packet);
-        if self.is_duplicate(start, &stamp) {
-            self.counts.duplicates += 1;
-            return;
-        }
         if let Some(last) = self.last_data.replace(stamp) {
             self.gaps.add(packet.time.since(last.time).0, 1.0);
         }
@@ -231,10 +227,5 @@ impl Transfer {
         let srtt = trips.iter().filter_map(|trip| trip.srtt()).fold(Dur::ZERO, |sum, srtt| sum + srtt);
         let margin = trips.iter().map(|trip| trip.margin()).min().unwrap_or_default();
         start <= oldest && stamp.time.since(since) >= (srtt + margin).mul_f64(0.9)
-    }
-
-    fn is_duplicate(&self, start: u64, stamp: &Stamp) -> bool {
-        let copies = self.pieces.get(&start).map(|piece| &piece.copies);
-        copies.and_then(|copies| copies.last()).is_some_and(|copy| stamp.is_same_packet(&copy.stamp))
     }
 }

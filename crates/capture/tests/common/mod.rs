@@ -1,6 +1,10 @@
 //! Simulated paths, and captures of them in memory.
 #![allow(dead_code, reason = "each test binary uses a part")]
 
+pub mod records;
+pub mod timeline;
+pub mod wrap;
+
 use airtcp_capture::read;
 use airtcp_proto::scheme::Scheme;
 use airtcp_sim::pcap::Format;

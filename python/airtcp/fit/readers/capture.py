@@ -120,12 +120,16 @@ def _transfer(found: CaptureColumns) -> Transfer:
         data_packets=way["data_packets"] - way["retransmissions"],
         retransmissions=way["retransmissions"],
         # A capture at the receiver shows it; elsewhere it takes the options.
-        spurious=way["spurious"] if at_receiver or found["timestamps"] or found["sack"] else None,
+        spurious=way["spurious"] if at_receiver or (way["acks"] and _tells_copies_apart(found)) else None,
         # At the receiver, a retransmission that follows its original shows no silence.
         timeouts=None if at_receiver else way["timeouts"],
         mss_bytes=found["mss_bytes"],
         ecn=found["ecn"],
     )
+
+
+def _tells_copies_apart(found: CaptureColumns) -> bool:
+    return bool(found["timestamps"] or found["sack"])
 
 
 def _skipped(found: CaptureColumns) -> Skipped | None:
@@ -148,9 +152,42 @@ def _notes(found: CaptureColumns) -> list[str]:
         )
     if found["handshake_rtt_s"] is not None:
         notes.append(f"The handshake took {found['handshake_rtt_s'] * 1e3:.1f} ms in both directions.")
+    return notes + _file_notes(found) + _way_notes(way)
+
+
+def _file_notes(found: CaptureColumns) -> list[str]:
+    """Returns what there is to say of the capture itself."""
+    again = found["forward"]["duplicates"] + found["reverse"]["duplicates"]
+    notes = []
+    if again:
+        notes.append(f"{again} packets were captured twice and are counted once.")
+    if found["elsewhere"]:
+        notes.append(
+            f"{found['elsewhere']} packets were captured on other interfaces too, and are left out there."
+        )
+    if found["other_packets"] > found["tcp_packets"]:
+        notes.append(f"Most packets are not TCP or could not be read: {found['others']}.")
+    if found["air"]:
+        notes.append(f"{found['air']}: TCP sees them as delay, not as loss.")
+    if found["multipath"]:
+        notes.append(
+            "It is a subflow of Multipath TCP: its own path is fitted, others carry the connection too."
+        )
+    if found["cut"] > found["tcp_packets"] / 2:
+        notes.append(
+            "Packets were cut within their TCP options: timestamps and SACK blocks are missing. "
+            "Capture 128 bytes or more (`tcpdump -s 128`)."
+        )
+    return notes
+
+
+def _way_notes(way: Way) -> list[str]:
+    """Returns what there is to say of the data's direction."""
+    notes = []
     if not way["acks"]:
         notes.append(
-            "No acknowledgments were captured: round trips and losses beyond the capture point are unknown."
+            "No acknowledgments were captured. A packet that was sent again counts as lost, even if that was "
+            "in vain; round trips under load, and losses of acknowledgments, cannot be seen."
         )
     if len(way["lost"]) == _MOST_FATES:
         notes.append(f"The fates are those of the first {_MOST_FATES} packets; counts are of all.")
@@ -158,8 +195,6 @@ def _notes(found: CaptureColumns) -> list[str]:
         notes.append(
             f"{way['missed']} packets are not in the file but were acknowledged: the capture missed them."
         )
-    if way["duplicates"]:
-        notes.append(f"{way['duplicates']} packets were captured twice and are counted once.")
     if way["merged"]:
         notes.append(
             f"{way['merged']} segments are longer than a packet (offloaded to the network card) and are "
@@ -182,7 +217,8 @@ def _place_note(way: Way) -> str:
             )
         case "between":
             return f"{place}: losses before and behind it count together."
-    return f"{place}, for lack of a handshake and timestamps: losses before and behind it count together."
+    lacking = "a handshake and timestamps" if way["acks"] else "acknowledgments"
+    return f"{place}, for lack of {lacking}: losses before and behind it count together."
 
 
 READER = Reader(
