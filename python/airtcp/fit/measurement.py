@@ -167,6 +167,7 @@ class QueueRoom:
     """Most full packets queued at a time."""
     is_full: bool
     """Whether arriving packets were then dropped. Otherwise the queue has room for more."""
+    filled_by: str = "packet train"
 
 
 @dataclass(frozen=True)

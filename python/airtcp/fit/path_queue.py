@@ -40,7 +40,7 @@ def _room(draft: Draft, found: From[QueueRoom], rate_bps: float) -> None:
     how = (
         "Beyond it, packets of a train were dropped"
         if found.what.is_full
-        else "A packet train filled that much"
+        else f"A {found.what.filled_by} filled that much"
     )
     shown = f"{room} packets" if found.what.is_full else f"at least {room} packets"
     _put(draft, way, room, shown, f"{how}, in {found.name}.")

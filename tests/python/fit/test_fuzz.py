@@ -11,6 +11,8 @@ import pytest
 from dialects import DIALECTS
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from speed_test_dialects import DIALECTS as SPEED_TESTS
+from speed_test_dialects import Facts
 from test_fping import lines, lists
 from test_mtr import as_xml
 from test_other_tools import MTR_CSV, MTR_JSON, MTR_REPORT, dumped, fetched, flent, fping, irtt
@@ -34,6 +36,11 @@ IPERF3 = {
 }  # fmt: skip
 VALID: dict[str, bytes] = {
     **{name: dialect(RTTS).encode() for name, dialect in DIALECTS.items()},
+    **{
+        name: SPEED_TESTS[name](Facts(4e7, 8e6, 23.5, 22.0)).encode()
+        for name in ("Ookla", "Ookla text", "Ookla CSV")
+    },
+    "ndt7": "\n".join(SPEED_TESTS["ndt7"](Facts(4e7, 8e6, 23.5, 22.0)).splitlines()[-8:]).encode(),
     "mahimahi": b"1\n5\n5\n700\n1200\n",
     "log": json.dumps([{"duration_ms": 1000, "bandwidth_kbps": 800, "latency_ms": 60}] * 4).encode(),
     "csv": b"time_s,rtt_ms,lost\n0,12.5,0\n1,,1\n2,13,0\n",
