@@ -320,7 +320,7 @@ def test_all_streams_of_flent_add_up_and_what_it_computes_of_them_does_not(
 
 def test_flent_s_sums_without_streams_are_named(tmp_path: Path) -> None:
     found = read(written(tmp_path, "sum.flent", json.dumps(flent(0, 0))))
-    assert "`TCP upload sum` is left out" in " ".join(found.notes)
+    assert "not used: `TCP upload sum`" in " ".join(found.notes)
 
 
 def test_flent_s_sums_over_a_moment_are_no_rate(tmp_path: Path) -> None:

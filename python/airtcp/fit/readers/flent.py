@@ -95,10 +95,20 @@ def _more_notes(document: Json, results: Json, throughput: tuple[Throughput, ...
         notes.append(
             f"The streams went to {len(several)} hosts ({named}); their sum is what the link carried."
         )
-    derived = [name for name in results if name in _SUMS]
-    if derived and not throughput:
-        notes.append(f"`{derived[0]}` is left out, for the file has none of its streams.")
+    left = [name for name in results if _is_left_out(name, throughput)]
+    if left:
+        more = ", …" if len(left) > _NAMED else ""
+        named = ", ".join(f"`{shown(name)}`" for name in left[:_NAMED])
+        notes.append(f"Series that are not used: {named}{more}.")
     return notes
+
+
+def _is_left_out(name: str, throughput: tuple[Throughput, ...]) -> bool:
+    """Whether the series is none of the streams nor computed of them, nor a ping, of which one is named."""
+    if name in _SUMS:
+        return not throughput
+    is_stream = _STREAM.match(name) is not None
+    return not (_PING.match(name) or (is_stream and "::tcp_" not in name) or name.startswith("TCP totals"))
 
 
 def _measurement(

@@ -23,6 +23,7 @@ from airtcp.fit.measurement import (
     Reordering,
     RoundTrips,
     Skipped,
+    Subjects,
     Throughput,
     Transfer,
 )
@@ -50,7 +51,7 @@ def recognises(head: bytes) -> float:
     return 0.9 if b'"streams"' in head and b'"bits_per_second"' in head else 0.0
 
 
-def read(path: Path) -> Measurement:
+def read(path: Path) -> Measurement | Subjects:
     text = TextFile(path, Skips(_WHAT, unit="object", units="objects"))
     result = _Result(path)
     for _, entry, _ in objects(text, _LONGEST_RESULT):
@@ -79,6 +80,14 @@ class _Test:
     @property
     def is_udp(self) -> bool:
         return self.options.get("protocol") == "UDP"
+
+    @property
+    def host(self) -> str:
+        """The other end."""
+        host = object_of(self.start, "connecting_to" if not self.is_server else "accepted_connection").get(
+            "host"
+        )
+        return host[:255] if isinstance(host, str) else ""
 
     @property
     def connections(self) -> int:
@@ -126,14 +135,21 @@ class _Result:
         else:
             self._part(entry)
 
-    def measurement(self, text: TextFile) -> Measurement:
+    def measurement(self, text: TextFile) -> Measurement | Subjects:
         """
         # Raises
         FileError: no interval of any test can be used.
         """
-        tests = [test for test in self.tests if test.forward.time_s]
-        if not tests:
+        hosts: dict[str, list[_Test]] = {}
+        for test in self.tests:
+            if test.forward.time_s:
+                hosts.setdefault(test.host, []).append(test)
+        if not hosts:
             raise FileError(f"{self.path}: {self._why_nothing()}")
+        of = {host or "(unknown)": self._of(text, tests) for host, tests in hosts.items()}
+        return Subjects("hosts", of) if len(of) > 1 else next(iter(of.values()))
+
+    def _of(self, text: TextFile, tests: list[_Test]) -> Measurement:
         alike = [test for test in tests if test.kind == tests[0].kind]
         notes = list(text.notes)
         if self.error:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from airtcp.fit.json_objects import objects
 from airtcp.fit.json_values import Json, number, object_of, objects_of
-from airtcp.fit.measurement import Measurement
+from airtcp.fit.measurement import Measurement, Subjects
 from airtcp.fit.probe_series import BACK, NOT_LOST, SOMEWHERE, THERE, ProbeSeries
 from airtcp.fit.readers import FileError, Reader
 from airtcp.fit.rows import MAX_ROWS
@@ -16,6 +16,7 @@ from airtcp.fit.text import Skips, TextFile
 _LONGEST = 1 << 20
 """Longest object that is read in one piece; the result itself is read round trip by round trip."""
 _FATES = {"false": NOT_LOST, "true": SOMEWHERE, "true_up": THERE, "true_down": BACK}
+_MAX_HOSTS = 256
 _UDP_IPV4_BYTES = 28
 _LEAST_BYTES = 16
 """irtt's own header, in packets of no stated length."""
@@ -33,17 +34,28 @@ def recognises(head: bytes) -> float:
     )
 
 
-def read(path: Path) -> Measurement:
+def read(path: Path) -> Measurement | Subjects:
     text = TextFile(path, Skips("results of irtt", unit="object", units="objects"))
     result = _Result()
     for _, entry, _ in objects(text, _LONGEST):
         result.take(entry)
-        if len(result.probes) >= MAX_ROWS:
+        if result.count >= MAX_ROWS:
             text.notes.append(f"Only the first {MAX_ROWS} round trips are used.")
             break
-    trips, fates, ways = result.probes.measured() if len(result.probes) else (None, (), ())
-    if trips is None:
+    of = {
+        host: found
+        for host, probes in result.hosts.items()
+        if len(probes) and (found := _measurement(path, text, probes)) is not None
+    }
+    if not of:
         raise FileError(f"{path}: irtt has no round trip that was answered")
+    return Subjects("hosts", of) if len(of) > 1 else next(iter(of.values()))
+
+
+def _measurement(path: Path, text: TextFile, probes: ProbeSeries) -> Measurement | None:
+    trips, fates, ways = probes.measured()
+    if trips is None:
+        return None
     return Measurement(
         source=path,
         format="irtt",
@@ -58,11 +70,16 @@ class _Result:
     """The whole result, or its inner objects one by one."""
 
     def __init__(self) -> None:
-        self.probes = ProbeSeries()
+        self.hosts: dict[str, ProbeSeries] = {}
+        self.host = ""
+        self.count = 0
         self.ip_bytes = math.nan
         self.interval_s = 1.0
 
     def take(self, entry: Json) -> None:
+        address = object_of(entry, "config").get("remote_address", entry.get("remote_address"))
+        if isinstance(address, str) and len(self.hosts) < _MAX_HOSTS:
+            self.host = address[:255].rpartition(":")[0] or address[:255]
         self._options(object_of(object_of(entry, "config"), "params") or object_of(entry, "params"))
         if "duration" in entry and "interval" in entry:
             self._options(entry)
@@ -83,7 +100,7 @@ class _Result:
         sequence = number(entry, "seqno", most=1e9)
         lost = entry.get("lost")
         fate = _FATES.get(str(lost).lower()) if isinstance(lost, str | bool) else None
-        if sequence is None or fate is None or len(self.probes) >= MAX_ROWS:
+        if sequence is None or fate is None or self.count >= MAX_ROWS:
             return
         sent = object_of(object_of(object_of(entry, "timestamps"), "client"), "send")
         sent_ns = number(sent, "monotonic", most=_ACROSS_CLOCKS_NS)
@@ -99,7 +116,8 @@ class _Result:
         if fate != NOT_LOST:
             rtt_ns = there_ns = back_ns = None
         times = [math.nan if value is None else value / 1e9 for value in (rtt_ns, there_ns, back_ns)]
-        self.probes.add(time_s, self.ip_bytes, fate, *times)
+        self.count += 1
+        self.hosts.setdefault(self.host, ProbeSeries()).add(time_s, self.ip_bytes, fate, *times)
 
 
 READER = Reader("irtt", "a result of `irtt client -o result.json HOST`", recognises, read)

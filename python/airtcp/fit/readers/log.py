@@ -12,10 +12,11 @@ from airtcp.fit.quantities import quantity
 from airtcp.fit.readers import FileError, Reader
 from airtcp.fit.rows import MAX_ROWS, Rows
 from airtcp.fit.subjects import each
-from airtcp.fit.text import Skips, TextFile
+from airtcp.fit.text import Skips, TextFile, shown
 
 _KEY = re.compile(r'"([^"\\]{1,60})"\s*:')
 _LONGEST_ENTRY = 1 << 20
+_NAMED = 3
 _WHAT = "entries of a log"
 _REPLAYED = {"duration_ms", "bandwidth_kbps"}
 
@@ -33,18 +34,24 @@ def recognises(head: bytes) -> float:
 def read(path: Path) -> Measurement | Subjects:
     text = TextFile(path, Skips(_WHAT, unit="entry", units="entries"))
     rows: Rows | None = None
-    for number, entry, shown in objects(text, _LONGEST_ENTRY):
+    later: set[str] = set()
+    for number, entry, begins in objects(text, _LONGEST_ENTRY):
         if rows is None:
             keys = list(entry)
             rows = Rows(path, keys)
         if not rows.take([entry.get(key) for key in keys]):
-            text.skips.add(number, shown)
+            text.skips.add(number, begins)
+        if len(later) < _NAMED:
+            later |= {key[:60] for key in entry if key not in keys and quantity(key)}
         if rows.is_full:
             text.notes.append(f"Only the first {MAX_ROWS} entries are used.")
             break
     if rows is None:
         raise FileError(f"{path}: the list has no entry that can be read")
     text.skips.check(path)
+    if later:
+        names = ", ".join(f"`{shown(key)}`" for key in sorted(later)[:_NAMED])
+        text.notes.append(f"The first entry lacks {names}: left out.")
     return each(rows.measurement("log (JSON)"), lambda measured: _replayed(measured, text, set(keys)))
 
 
