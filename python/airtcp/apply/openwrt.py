@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from airtcp.advise.deployment import CONGESTION_CONTROLS, FACTS, Place
+from airtcp.apply.cures import CURES, PROBING
 from airtcp.apply.errors import ApplyError
 from airtcp.apply.parts import TIMER_FACTOR
 from airtcp.apply.wanted import Wanted
@@ -55,6 +56,9 @@ def openwrt_script(wanted: Wanted, rate_bps: float | None) -> str:
 def _sections(wanted: Wanted, rate_bps: float | None) -> Iterator[_Section]:
     for term in Scheme(wanted.scheme).terms:
         name, keys = term.name, term.keys
+        if name in CURES:
+            yield _cure(name, keys)
+            continue
         if name not in FACTS:
             raise ApplyError(f"unknown scheme {name}: see `airtcp schemes`")
         if name in CONGESTION_CONTROLS:
@@ -78,6 +82,23 @@ def _sections(wanted: Wanted, rate_bps: float | None) -> Iterator[_Section]:
             raise ApplyError(f"{name} is not available on OpenWrt: {FACTS[name].how}")
     if wanted.queue is not None:
         yield _queue(wanted, rate_bps)
+
+
+def _cure(name: str, keys: dict[str, str]) -> _Section:
+    if keys:
+        raise ApplyError(f"{name} has no key on OpenWrt: leave out {', '.join(keys)}")
+    if name == "mtu-probing":
+        setting = f"{PROBING.key}={PROBING.value}"
+        return _Section("sender", (), (f"echo {setting} >> {SYSCTLS}", f"sysctl -w {setting}"))
+    # The firewall clamps the MSS of what leaves through a zone with mtu_fix.
+    lines = (
+        "for zone in $(uci show firewall | sed -n 's/^firewall\\.\\(.*\\)=zone$/\\1/p'); do",
+        '  uci set "firewall.$zone.mtu_fix=1"',
+        "done",
+        "uci commit firewall",
+        "/etc/init.d/firewall restart",
+    )
+    return _Section("gateway", (), lines)
 
 
 def _sender(name: str, keys: dict[str, str]) -> Iterator[_Section]:

@@ -18,6 +18,7 @@ from airtcp.advise.deployment import (
     Facts,
     Place,
 )
+from airtcp.apply.cures import CURES
 from airtcp.apply.errors import ApplyError
 from airtcp.apply.host import Host
 from airtcp.apply.steps import (
@@ -70,6 +71,12 @@ def parts(wanted: Wanted, host: Host) -> Iterator[Part]:
 
 
 def _part(name: str, keys: dict[str, str], wanted: Wanted, host: Host) -> Iterator[Part]:
+    if name in CURES:
+        cure = CURES[name]
+        # With keys of its own it works on any host, for that host's connections.
+        place = cure.place if cure.place in wanted.role or not keys else min(wanted.role)
+        yield Part(place, cure.how, lambda: cure.steps(keys, wanted.role))
+        return
     facts = _known(name, FACTS)
     if facts.stage == "default" and not (name in CONGESTION_CONTROLS and "sender" in wanted.role):
         return

@@ -13,6 +13,7 @@ from airtcp.apply.steps import (
     Filter,
     LoadedControl,
     Module,
+    MssClamp,
     Qdisc,
     Service,
     Step,
@@ -20,6 +21,7 @@ from airtcp.apply.steps import (
     Timer,
     Unit,
 )
+from airtcp.apply.steps.clamp import TABLE
 
 HEAD = "# By `airtcp advise --apply`; `airtcp undo` reverts it.\n"
 SYSCTLS = "/etc/sysctl.d/90-airtcp.conf"
@@ -61,6 +63,8 @@ def _steps(steps: Sequence[Step], host: Host) -> Iterator[Step]:
             yield from _service(step)
         elif isinstance(step, Qdisc):
             yield from _qdisc(step, host)
+        elif isinstance(step, MssClamp):
+            yield from _clamp(step, host)
         elif isinstance(step, Sysctl):
             lines.append(f"{step.key} = {step.value}\n")
         elif isinstance(step, DefaultControl) and step.name not in _names(loaded):
@@ -127,5 +131,18 @@ def _qdisc(step: Qdisc, host: Host) -> Iterator[Step]:
         f"After={device}\nBindsTo={device}\n\n"
         f"[Service]\nType=oneshot\nRemainAfterExit=yes\nExecStart={tc} {step.words.removeprefix('tc ')}\n"
         f"ExecStop=-{tc} qdisc del dev {step.interface} root\n\n[Install]\nWantedBy={device}\n",
+    )
+    yield unit
+
+
+def _clamp(step: MssClamp, host: Host) -> Iterator[Step]:
+    name = "airtcp-mss-clamp.service"
+    nft = host.find("nft") or "/usr/sbin/nft"
+    unit = Unit(name, f"/etc/systemd/system/{name}")
+    yield File(
+        unit.place,
+        f"{HEAD}[Unit]\nDescription=airtcp: TCP's MSS, clamped\nAfter=nftables.service\n\n"
+        f"[Service]\nType=oneshot\nRemainAfterExit=yes\nExecStart={nft} '{step.table}'\n"
+        f"ExecStop=-{nft} delete table inet {TABLE}\n\n[Install]\nWantedBy=multi-user.target\n",
     )
     yield unit

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from airtcp.apply.host import Host
 from airtcp.apply.parts import parts
 from airtcp.apply.persistence import persistent
-from airtcp.apply.steps import DefaultControl, Service, State, Step, Sysctl, Timer
+from airtcp.apply.steps import DefaultControl, MssClamp, Service, State, Step, Sysctl, Timer
 from airtcp.apply.wanted import Wanted
 
 FORWARDS = ("net.ipv4.ip_forward", "net.ipv6.conf.all.forwarding")
@@ -95,7 +95,7 @@ def _limits(steps: list[Step], host: Host) -> list[str]:
     if defaults and host.find("ip") and "congctl" in host.run("ip", "route", "show", "table", "all"):
         said.append("Routes with their own `congctl` (`ip route show table all`) keep it.")
     services = {step.name for step in steps if isinstance(step, Service)}
-    if services:
+    if services or any(isinstance(step, MssClamp) for step in steps):
         said.append("Only new connections are affected.")
     said += [DIRECTIONS[name] for name in sorted(services & DIRECTIONS.keys())]
     return said

@@ -24,7 +24,7 @@ from airtcp.cli.apply import (
 )
 from airtcp.cli.console import plain_console, write_json
 from airtcp.cli.controllers import ControllerOption
-from airtcp.cli.errors import FAILED, INTERRUPTED, InputError, check_outputs, writing
+from airtcp.cli.errors import FAILED, INTERRUPTED, InputError, PathError, check_outputs, writing
 from airtcp.cli.given import check_needs
 from airtcp.cli.options import (
     DurationOption,
@@ -130,7 +130,17 @@ def command(
     if form and json == "-":
         raise InputError("--format and --json -: only one of them can write to standard output")
     controls = choices("--control", ",".join(control or []), CONTROLS)
-    request = load(scenario, changes, controller, duration=duration, profile=profile)
+    try:
+        request = load(scenario, changes, controller, duration=duration, profile=profile)
+    except PathError as failure:
+        console = plain_console(stderr=json == "-" or form is not None)
+        console.print(str(failure))
+        if not (apply and failure.is_hole):
+            raise typer.Exit(FAILED) from failure
+        from airtcp.cli import applying  # noqa: PLC0415 as below
+
+        applying.apply_cure(console, role, controls, persistent=persistent, yes=yes)
+        return
     here = in_use()
     own = here.scheme if now is None else now
     try:

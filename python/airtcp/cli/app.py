@@ -14,7 +14,7 @@ from typer._completion_classes import completion_init
 from typer.core import TyperCommand, TyperGroup
 
 from airtcp._engine import ControllerError, ScenarioError, version
-from airtcp.cli.errors import BAD_INPUT, FAILED, InputError, hinted
+from airtcp.cli.errors import BAD_INPUT, FAILED, InputError, PathError, hinted
 from airtcp.cli.settings import SETTINGS
 from airtcp.cli.streams import prepare_streams
 from airtcp.linux.error import LinuxError
@@ -117,7 +117,7 @@ def run_app() -> None:
         _end(str(error), BAD_INPUT)
     except ScenarioError as error:
         _end(hinted(str(error)), BAD_INPUT)
-    except ControllerError as error:
+    except (ControllerError, PathError) as error:
         _end(str(error), FAILED)
 
 

@@ -19,6 +19,7 @@ Examples:
   sudo airtcp apply advice.json --role sender --persistent
   sudo airtcp apply 'bbr @ fq-codel' --role gateway --wireless wlan0
   sudo airtcp apply cubic+packet-control --role gateway --wired eth0
+  sudo airtcp apply mss-clamp --role gateway
   airtcp apply 'cubic+split:congestion_control=bbr' --format openwrt
 """
 UNDO_EXAMPLES = """\b
@@ -99,7 +100,8 @@ def command(
         str,
         typer.Argument(
             metavar="SCHEME|ADVICE",
-            help="Scheme to apply, as `airtcp advise` prints it, or an advice.json file.",
+            help="Scheme to apply, as `airtcp advise` prints it, or an advice.json file; against a path-MTU "
+            "black hole, `mtu-probing` (sender) or `mss-clamp` (gateway).",
         ),
     ],
     role: RoleOption = None,
@@ -119,6 +121,7 @@ def command(
     check_format(form)
     check_excluded(context, "form", ["persistent", "yes"])
 
+    from airtcp.apply.cures import home  # noqa: PLC0415 as below
     from airtcp.cli import applying  # noqa: PLC0415 it loads what advice is made with
 
     advice = applying.read_advice(Path(what)) if what.endswith(".json") else None
@@ -130,7 +133,7 @@ def command(
         wired,
         cgroup,
         circuit,
-        own="gateway" if form else "sender",
+        own="gateway" if form else home(use) or "sender",
         persistent=persistent,
     )
     if form:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import typer
@@ -12,6 +13,7 @@ from rich.console import Console
 
 from airtcp._engine import rate_in_bps
 from airtcp.advise.advice import Advice
+from airtcp.advise.asked import Control
 from airtcp.advise.deployment import Place
 from airtcp.advise.gateway import wireless as lossy_link
 from airtcp.advise.now import scheme_of
@@ -19,6 +21,7 @@ from airtcp.apply import ROLES, ApplyError, Host, Plan, Wanted, journal, make_pl
 from airtcp.apply import apply as apply_steps
 from airtcp.apply import undo as undo_steps
 from airtcp.apply.applying import check_nothing_is_applied
+from airtcp.apply.cures import CURES
 from airtcp.apply.steps import DefaultControl
 from airtcp.cli.console import plain_console
 from airtcp.cli.errors import FAILED, InputError
@@ -64,6 +67,20 @@ def apply_here(console: Console, wanted: Wanted, *, yes: bool) -> None:
     except ApplyError as error:
         raise InputError(str(error)) from error
     console.print("Applied and checked. `sudo airtcp undo` reverts it.")
+
+
+def apply_cure(
+    console: Console, role: str | None, controls: Sequence[Control], *, persistent: bool, yes: bool
+) -> None:
+    """Applies what this host can do against a path-MTU black hole. Raises InputError."""
+    own: Place = next((place for place in ROLES if tuple(controls) == (place,)), "sender")
+    here = roles(role, own)
+    use = "+".join(name for name, cure in CURES.items() if cure.place in here)
+    if not use:
+        console.print("Nothing to apply to a receiver: the cures are those of senders and gateways.")
+        return
+    wanted = Wanted(use, role=here, persistent=persistent)
+    apply_here(console, wanted, yes=yes)
 
 
 def undo_here() -> None:

@@ -8,13 +8,23 @@ from contextlib import contextmanager
 from pathlib import Path
 
 FAILED = 1
-"""Exit code if a run of a user's congestion control failed, or if nothing arrived in any run."""
+"""Exit code if a run of a user's congestion control failed, or if nothing arrived in any run or measurement.
+"""
 BAD_INPUT = 2
 INTERRUPTED = 130
 
 
 class InputError(Exception):
     """An error that the user can correct; shown without a traceback."""
+
+
+class PathError(Exception):
+    """The input is sound, and shows that the path fails; shown without a traceback."""
+
+    def __init__(self, text: str, *, is_hole: bool) -> None:
+        super().__init__(text)
+        self.is_hole = is_hole
+        """Whether a path-MTU black hole is the reason, against which hosts can do something."""
 
 
 @contextmanager

@@ -6,12 +6,12 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
 from airtcp.cli.console import plain_console, write_json
-from airtcp.cli.errors import InputError, check_outputs, writing
+from airtcp.cli.errors import FAILED, InputError, PathError, check_outputs, writing
 from airtcp.cli.given import named_for
 from airtcp.cli.options import JsonOption
 from airtcp.facts.files import SCENARIO
@@ -19,7 +19,7 @@ from airtcp.facts.files import SCENARIO
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from airtcp.fit import Fit
+    from airtcp.fit import Fit, NothingArrives
 
 EXAMPLES = """\b
 Examples:
@@ -92,9 +92,15 @@ def command(
     if out == "-" and json == "-":
         raise InputError("--out - and --json -: only one of them can write to standard output")
     check_outputs(None, json)
-    fitted = fitted_to(
-        files, rate=rate, reverse_rate=reverse_rate, replay=replay, format_name=format_, only=only
-    )
+    # Readers are slow to import, as in `fitted_to`.
+    from airtcp.fit import NothingArrives  # noqa: PLC0415
+
+    try:
+        fitted = fitted_to(
+            files, rate=rate, reverse_rate=reverse_rate, replay=replay, format_name=format_, only=only
+        )
+    except NothingArrives as failure:
+        _fail(failure, json)
     place = None if out == "-" else Path(out or f"{fitted.file_name}.toml")
     if place is None:
         if fitted.files:
@@ -130,7 +136,7 @@ def fitted_to(
     format_name: str | None = None,
     only: str | None = None,
 ) -> Fit:
-    """Reads files and fits a scenario; raises every error as an InputError."""
+    """Reads files and fits a scenario. Raises InputError, and NothingArrives."""
     # Readers of all formats are slow to import and are needed only here.
     from airtcp.fit import fit  # noqa: PLC0415
     from airtcp.fit.readers import FileError  # noqa: PLC0415
@@ -151,8 +157,16 @@ def fitted_to(
 
 
 def fitted_and_said(paths: list[Path]) -> Fit:
-    """Fits measurements given in place of a scenario, and prints the findings and assumptions."""
-    fitted = fitted_to(paths)
+    """Fits measurements given in place of a scenario, and prints the findings and assumptions.
+
+    Raises InputError, and PathError if they show that nothing arrives.
+    """
+    from airtcp.fit import NothingArrives  # noqa: PLC0415 as in `fitted_to`
+
+    try:
+        fitted = fitted_to(paths)
+    except NothingArrives as failure:
+        raise PathError(str(failure), is_hole=bool(failure.holes)) from failure
     say(fitted, plain_console(stderr=True))
     return fitted
 
@@ -161,6 +175,18 @@ def say(fitted: Fit, console: Console) -> None:
     """Prints what was found and what is assumed."""
     for line in fitted.summary():
         console.print(line)
+
+
+def _fail(failure: NothingArrives, json: str | None) -> NoReturn:
+    """Says what the files show of a path over which nothing arrives."""
+    if json is not None:
+        from airtcp.fit.document import failure_document  # noqa: PLC0415 as above
+
+        write_json(failure_document(failure), json)
+    console = plain_console(stderr=json == "-")
+    for line in failure.lines:
+        console.print(line)
+    raise typer.Exit(FAILED)
 
 
 def _write(fitted: Fit, place: Path, force: bool) -> None:

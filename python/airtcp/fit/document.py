@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from airtcp._engine import version
 from airtcp.facts.scenario import document
+from airtcp.fit.arrival import NothingArrives
 from airtcp.fit.closure.closing import Check
+from airtcp.fit.evidence import shown
 from airtcp.fit.findings import Finding, Unknown
+from airtcp.fit.holes import Hole
 from airtcp.fit.loss import Loss
+from airtcp.fit.measurement import Measurement
 from airtcp.results.document import schema_of
 
 if TYPE_CHECKING:
@@ -35,15 +40,17 @@ class FitDocument:
     found: tuple[Finding, ...]
     unknown: tuple[Unknown, ...]
     notes: tuple[str, ...]
-    rate_bps: float
-    """Forward rate; the mean of a recording."""
+    holes: tuple[Hole, ...]
+    """Path-MTU black holes."""
+    rate_bps: float | None
+    """Forward rate; the mean of a recording. None if nothing arrives."""
     loss: Loss | None
     check: Check | None
     """The measured transfer again on the fitted path; null if no file has one that could be repeated."""
-    scenario: dict[str, Any]
-    """The scenario with every default."""
-    scenario_toml: str
-    """The scenario with comments that give the source of each value."""
+    scenario: dict[str, Any] | None
+    """The scenario with every default. None if nothing arrives."""
+    scenario_toml: str | None
+    """The scenario with comments that give the source of each value. None if nothing arrives."""
 
 
 def fit_document(fitted: Fit) -> FitDocument:
@@ -51,16 +58,40 @@ def fit_document(fitted: Fit) -> FitDocument:
         format=1,
         airtcp=version(),
         name=fitted.name,
-        inputs=tuple(Input(str(each.source), each.format) for each in fitted.measurements),
+        inputs=_inputs(fitted.measurements),
         found=fitted.found,
         unknown=fitted.unknown,
         notes=fitted.notes,
+        holes=fitted.holes,
         rate_bps=fitted.rate_bps,
         loss=fitted.loss,
         check=fitted.check,
         scenario=document(fitted.scenario),
         scenario_toml=fitted.toml,
     )
+
+
+def failure_document(failure: NothingArrives) -> FitDocument:
+    """Returns what the files show of a path over which nothing arrives."""
+    return FitDocument(
+        format=1,
+        airtcp=version(),
+        name=shown(failure.measurements[0].source.stem),
+        inputs=_inputs(failure.measurements),
+        found=tuple(hole.finding for hole in failure.holes),
+        unknown=(),
+        notes=failure.lines,
+        holes=failure.holes,
+        rate_bps=None,
+        loss=None,
+        check=None,
+        scenario=None,
+        scenario_toml=None,
+    )
+
+
+def _inputs(measurements: Sequence[Measurement]) -> tuple[Input, ...]:
+    return tuple(Input(str(each.source), each.format) for each in measurements)
 
 
 def fit_schema() -> dict[str, Any]:

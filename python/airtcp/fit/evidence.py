@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 
@@ -22,6 +22,9 @@ from airtcp.fit.measurement import (
     RoundTrips,
     Throughput,
 )
+
+if TYPE_CHECKING:
+    from airtcp.fit.holes import Hole
 
 T = TypeVar("T")
 WAYS: tuple[Direction, ...] = ("forward", "reverse", "both")
@@ -76,6 +79,7 @@ class Evidence:
     resent: From[float] | None = None
     """Share of a transfer's packets that were retransmitted."""
     reordering: dict[Direction, From[Reordering]] = field(default_factory=dict)
+    holes: tuple[Hole, ...] = ()
     contradictions: list[str] = field(default_factory=list)
 
 
@@ -97,8 +101,13 @@ def use_of(found: Evidence, measurements: Sequence[Measurement]) -> tuple[list[M
     ]
     answers += [found.reordering.get("forward"), *(answer for way in ways for answer in way.values())]
     sources = [answer.source for answer in answers if answer is not None]
-    used = [m for m in measurements if any(m is source for source in sources)]
-    unused = [m for m in measurements if not any(m is source for source in sources)]
+    shows_holes = {name for hole in found.holes for name in hole.inputs}
+    used = [
+        m
+        for m in measurements
+        if shown(m.source.name) in shows_holes or any(m is source for source in sources)
+    ]
+    unused = [m for m in measurements if not any(m is each for each in used)]
     return used, [f"{shown(m.source.name)}: not used; {_why_unused(m, found)}." for m in unused]
 
 

@@ -13,6 +13,7 @@ from airtcp._engine import Scenario, rate_in_bps
 from airtcp.control import CongestionControl
 from airtcp.facts.files import SCENARIO
 from airtcp.fit import draft as toml
+from airtcp.fit.arrival import NothingArrives, failures, has_anything, put_holes, silent
 from airtcp.fit.bottleneck import Settled
 from airtcp.fit.closure.closing import Check, check, not_closed, settle
 from airtcp.fit.delay import Delay
@@ -20,6 +21,7 @@ from airtcp.fit.draft import Draft
 from airtcp.fit.estimates import Estimates, estimate
 from airtcp.fit.evidence import Evidence, From, gather, oriented, shown, too_few, two_paths, use_of
 from airtcp.fit.findings import Finding, Unknown
+from airtcp.fit.holes import Hole, find_holes, outside
 from airtcp.fit.left_open import LeftOpen
 from airtcp.fit.loss import Loss
 from airtcp.fit.measurement import Measurement, Subjects
@@ -73,6 +75,11 @@ class Fit:
     def file_name(self) -> str:
         """The scenario's name as a file name without suffix."""
         return _file_name(self.name)
+
+    @property
+    def holes(self) -> tuple[Hole, ...]:
+        """Path-MTU black holes, if any; the scenario describes packets that pass."""
+        return self._evidence.holes
 
     @property
     def toml(self) -> str:
@@ -141,7 +148,8 @@ class Fit:
         names = ", ".join(shown(f"{m.source.name} ({m.format})") for m in used)
         found = "; ".join(f"{finding.quantity} {finding.shown}" for finding in self.found)
         warning = too_few(self._evidence)
-        lines = [*warning, f"Fitted to {names}: {found or 'nothing of use'}."]
+        lines = [line for hole in self.holes for line in hole.lines]
+        lines += [*warning, f"Fitted to {names}: {found or 'nothing of use'}."]
         if self.check is not None:
             lines.append(self.check.text)
         if self.unknown:
@@ -171,7 +179,8 @@ def fit(
     instead of fitting a distribution; `on_read` is called with each file before it is read.
 
     # Raises
-    FileError: a file cannot be read, or contains nothing that can be fitted.
+    FileError: a file cannot be read, or contains nothing that can be fitted. NothingArrives: the files show
+    that the path fails.
     """
     from airtcp.fit.detect import contents  # noqa: PLC0415 all formats are imported
     from airtcp.fit.subjects import chosen  # noqa: PLC0415 all formats are imported
@@ -199,16 +208,23 @@ def fit_measurements(
     """Fits a scenario to parsed measurements.
 
     # Raises
-    FileError: they contain nothing that can be fitted, or are of two paths.
+    FileError: they contain nothing that can be fitted, or are of two paths. NothingArrives: they show that
+    the path fails.
     """
     if not measurements:
         raise _file_error("name at least one measurement file")
-    measurements = oriented(measurements)
+    read = oriented(measurements)
+    holes = find_holes(read)
+    measurements = [outside(holes, each) for each in read]
+    silence = list(silent(read, holes))
     two = two_paths(measurements)
     if two is not None:
         raise _file_error(two)
     evidence = gather(measurements)
-    if not _has_anything(evidence):
+    evidence.holes = holes
+    if not has_anything(evidence):
+        if holes or silence:
+            raise NothingArrives(read, holes, [*failures(evidence), *silence, *_notes(read)])
         names = ", ".join(shown(str(m.source)) for m in measurements)
         raise _file_error(f"{names}: contains no round trips, loss or rate that could be fitted")
     if replay and evidence.idle is None:
@@ -224,7 +240,7 @@ def fit_measurements(
         title,
         tuple(drafted.found),
         tuple(drafted.unknown),
-        (*too_few(evidence), *unused, *evidence.contradictions, *drafted.notes, *_notes(used)),
+        (*too_few(evidence), *silence, *unused, *evidence.contradictions, *drafted.notes, *_notes(used)),
         drafted.files,
         drafted.rate_bps,
         drafted.delay,
@@ -249,20 +265,6 @@ def _checked(fitted: Fit) -> Fit:
     return replace(fitted, check=found, unknown=(*fitted.unknown, not_closed(found)))
 
 
-def _has_anything(evidence: Evidence) -> bool:
-    trips = evidence.idle or evidence.loaded
-    fates = [evidence.probed] if evidence.probed else list(evidence.fates.values())
-    return bool(
-        (trips is not None and len(trips.what.rtt_s))
-        or any(len(fate.what.lost) for fate in fates)
-        or evidence.counts
-        or evidence.capacity
-        or evidence.reached
-        or any(rate.what.estimate_bps for rate in evidence.link_rate.values())
-        or evidence.resent is not None
-    )
-
-
 def _drafted(
     evidence: Evidence,
     estimates: Estimates,
@@ -273,6 +275,7 @@ def _drafted(
     folder: Path,
 ) -> Draft:
     drafted = Draft(settled=settled)
+    put_holes(drafted, evidence.holes)
     file_name = _file_name(name)
     put_rate(drafted, evidence, estimates, given, folder, file_name)
     put_delay(drafted, evidence, estimates, replay=replay, name=file_name)
@@ -285,7 +288,8 @@ def _drafted(
 
 def _document(fitted: Fit, drafted: Draft) -> str:
     sources = [f"- {m.source.name}: {m.format}" for m in fitted.measurements]
-    head = ["Fitted by `airtcp fit` from these files; intervals are 95 %.", *sources, *fitted.notes]
+    head = ["Fitted by `airtcp fit` from these files; intervals are 95 %.", *sources]
+    head += [*(hole.text for hole in fitted.holes), *fitted.notes]
     head += [fitted.check.text] if fitted.check is not None else []
     # Findings that no key of the scenario expresses.
     seen = [f"- {finding.text}" for finding in drafted.found if not drafted.carries(finding)]

@@ -111,6 +111,18 @@ class Offered:
 
 
 @dataclass(frozen=True)
+class LengthCount:
+    """How many packets of one length arrived, whatever else happened to them."""
+
+    packet_bytes: float
+    """Length of the IP packets."""
+    sent: int
+    """Packets sent, retransmissions included; at least."""
+    arrived: int
+    direction: Direction
+
+
+@dataclass(frozen=True)
 class Throughput:
     """Rate in bit/s over time: `time_s`, `interval_s` and `rate_bps` have the same shape (n,)."""
 
@@ -252,6 +264,8 @@ class Measurement:
     round_trips: RoundTrips | None = None
     fates: tuple[Fates, ...] = ()
     loss_counts: tuple[LossCount, ...] = ()
+    lengths: tuple[LengthCount, ...] = ()
+    """What shows which lengths the path takes, beside `fates` and `loss_counts`."""
     throughput: tuple[Throughput, ...] = ()
     offered: tuple[Offered, ...] = ()
     link_rates: tuple[LinkRate, ...] = ()
@@ -265,6 +279,9 @@ class Measurement:
     is_seen_from_far: bool = False
     """The forward direction is from the other host to this one, because data came from there."""
     path_mtu_bytes: int | None = None
+    """The longest packet that passes, as probes found it."""
+    reported_mtu_bytes: int | None = None
+    """The path's MTU as a router reported it (RFC 1191, RFC 8201); the path takes nothing longer."""
     skipped: Skipped | None = None
     notes: tuple[str, ...] = field(default=())
     """What the user should know of this file, a sentence each."""
@@ -275,6 +292,7 @@ class Measurement:
         ways: list[Direction] = [part.direction for part in self.fates]
         ways += [part.direction for part in self.loss_counts]
         ways += [part.direction for part in self.throughput]
+        ways += [part.direction for part in self.lengths]
         return bool(self.one_way or self.link_rates) or any(way != "both" for way in ways)
 
     @property
@@ -288,6 +306,7 @@ class Measurement:
             self,
             fates=_turned(self.fates),
             loss_counts=_turned(self.loss_counts),
+            lengths=_turned(self.lengths),
             throughput=_turned(self.throughput),
             offered=_turned(self.offered),
             link_rates=_turned(self.link_rates),
@@ -319,6 +338,7 @@ Directed = TypeVar(
     "Directed",
     Fates,
     LossCount,
+    LengthCount,
     Throughput,
     Offered,
     LinkRate,

@@ -18,6 +18,7 @@ SYSCTLS = {
     "net/ipv4/tcp_ecn": "2",
     "net/ipv4/tcp_recovery": "1",
     "net/ipv4/tcp_sack": "1",
+    "net/ipv4/tcp_mtu_probing": "0",
     "net/ipv4/tcp_rmem": "4096\t131072\t6291456",
     "net/ipv4/ip_forward": "0",
     "net/ipv6/conf/all/forwarding": "0",
@@ -72,6 +73,12 @@ match asked:
         save("qdisc", {{"kind": kind, "handle": "8001:"}})
     case ["tc", "qdisc", "del", *_]:
         save("qdisc", {{"kind": "noqueue", "handle": "0:"}})
+    case ["nft", "list", "table", *_]:
+        print(state["nft"] or sys.exit("Error: No such file or directory"))
+    case ["nft", "delete", "table", *_]:
+        save("nft", None)
+    case ["nft", table]:
+        save("nft", table)
     case ["systemctl", "is-enabled", unit]:
         print("enabled" if unit in state["units"] else "disabled")
         sys.exit(unit not in state["units"])
@@ -100,12 +107,12 @@ class FakeHost:
         installed.touch(mode=0o755)
         (folder / "state").write_text(
             '{"modules": ["tcp_westwood", "tcp_bbr"], "builtin": ["tcp_cubic"], "rto": null, "filters": [],'
-            ' "units": [], "lacks_qdiscs": false,'
+            ' "units": [], "lacks_qdiscs": false, "nft": null,'
             ' "qdisc": {"kind": "noqueue", "handle": "0:"}}'
         )
         programs = folder / "bin"
         programs.mkdir()
-        for name in ("airtcpd", "modprobe", "tc", "systemctl", "ip"):
+        for name in ("airtcpd", "modprobe", "tc", "systemctl", "ip", "nft"):
             program = programs / name
             program.write_text(PROGRAM.format(python=sys.executable, folder=str(folder)))
             program.chmod(0o755)

@@ -54,6 +54,9 @@ def undone(fake: FakeHost) -> list[str]:
         Wanted("cubic:receive_window=120kB", role=RECEIVER, persistent=True),
         Wanted("cubic+packet-control:threshold=9", role=GATEWAY, wired="eth0", persistent=True),
         Wanted("bbr", "fq-codel", role=GATEWAY, wireless="wlan0", persistent=True),
+        Wanted("mtu-probing", persistent=True),
+        Wanted("mss-clamp", role=GATEWAY, persistent=True),
+        Wanted("bbr+mss-clamp:mtu=1400", persistent=True),
     ],
     ids=lambda wanted: f"{wanted.name}{' persistent' * wanted.persistent}",
 )

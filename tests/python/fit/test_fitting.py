@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import airtcp
-from airtcp.fit import Fit, fit_measurements
+from airtcp.fit import Fit, NothingArrives, fit_measurements
 from airtcp.fit.measurement import (
     Direction,
     Fates,
@@ -206,10 +206,8 @@ def test_contradictions_are_said() -> None:
 
 
 def test_all_pings_lost() -> None:
-    fitted = fit_measurements([ping([], [True] * 20)])
-    assert "Nothing came back" in " ".join(fitted.notes)
-    assert {"rate", "round trip"} <= quantities(fitted)
-    assert fitted.scenario.vary(duration="1s").run("cubic", 1) is not None
+    with pytest.raises(NothingArrives, match="Nothing came back"):
+        fit_measurements([ping([], [True] * 20)])
 
 
 def test_three_pings_and_constant_ones() -> None:
@@ -327,7 +325,7 @@ def test_whatever_was_measured_makes_a_valid_scenario(
     )
     try:
         fitted = fit_measurements([measured])
-    except FileError:
+    except (FileError, NothingArrives):
         return
     assert fitted.scenario.links[-1] == "wireless"
 

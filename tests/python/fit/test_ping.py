@@ -469,8 +469,8 @@ def test_of_several_hosts_the_one_with_most_answers_counts(read: Read) -> None:
             "rtt min/avg/max/mdev = 12.3/12.3/12.3/0.0 ms\n",
             "summary alone",
         ),
-        ("PING a (192.0.2.1): 56 data bytes\nRequest timeout for icmp_seq 0\n",
-         "no packet was answered"),
+        ("PING a (192.0.2.1) 56(84) bytes of data.\n"
+         "From 192.0.2.9 icmp_seq=1 Destination Host Unreachable\n", "no packet was answered: Destination"),
         ("PING a (192.0.2.1) 4(32) bytes of data.\n12 bytes from 192.0.2.1: icmp_seq=1 ttl=64\n", "-s"),
         ("\n".join(["lorem ipsum dolor"] * 5 + LINUX.splitlines()[1:3]), "mixed or of another format"),
     ],

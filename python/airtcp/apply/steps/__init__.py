@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from airtcp.apply.steps.airtcpd import Filter, LoadedControl, Timer
+from airtcp.apply.steps.clamp import MssClamp
 from airtcp.apply.steps.file import File
 from airtcp.apply.steps.mount import BpfFileSystem
 from airtcp.apply.steps.qdisc import Qdisc
@@ -19,6 +20,7 @@ __all__ = [
     "Filter",
     "LoadedControl",
     "Module",
+    "MssClamp",
     "Qdisc",
     "Service",
     "State",
@@ -37,6 +39,7 @@ KINDS: dict[str, type[Step]] = {
         Filter,
         LoadedControl,
         Module,
+        MssClamp,
         Qdisc,
         Service,
         Sysctl,

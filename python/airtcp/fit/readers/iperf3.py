@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 
+from airtcp.fit.iperf3_lengths import is_unheard, lengths
 from airtcp.fit.iperf3_totals import arrived, course, offered, omitted_s, sent
 from airtcp.fit.iperf3_way import Way, added, losses
 from airtcp.fit.json_objects import objects
@@ -17,6 +19,7 @@ from airtcp.fit.measurement import (
     Arrived,
     Direction,
     Floats,
+    LengthCount,
     LossCount,
     Measurement,
     Offered,
@@ -215,6 +218,7 @@ def _measurement(path: Path, tests: list[_Test], skipped: Skipped | None, notes:
         offered=tuple(each for way in ways if (each := _offered(tests, way, packet_bytes))),
         round_trips=_round_trips(tests, packet_bytes),
         loss_counts=tuple(count for way in ways if (count := _losses(tests, way, packet_bytes))),
+        lengths=() if first.is_udp else tuple(_by_length(tests, ways)),
         reordering=_reordering(tests, ways) if first.is_udp else (),
         transfer=None if first.is_udp else _transfer(tests, packet_bytes, payload_bytes),
         is_seen_from_far=bool(first.options.get("reverse")) and len(ways) == 1,
@@ -230,6 +234,14 @@ def _lengths(test: _Test) -> tuple[float, float]:
         return payload + _UDP_HEADER_BYTES, payload
     payload = number(test.start, "tcp_mss_default") or number(test.start, "tcp_mss") or 1448.0
     return payload + _TCP_HEADER_BYTES, payload
+
+
+def _by_length(tests: list[_Test], ways: list[Direction]) -> Iterator[LengthCount]:
+    packet_bytes, payload_bytes = _lengths(tests[0])
+    for test in tests:
+        for way in ways:
+            totals = test.total("sum_sent", way), test.total("sum_received", way)
+            yield from lengths(*totals, way, test.connections, payload_bytes, packet_bytes)
 
 
 def _throughput(tests: list[_Test], way: Direction, expansion: float) -> Throughput:
@@ -280,6 +292,9 @@ def _left_the_buffer(test: _Test, part: Way) -> Floats:
     At the end, the buffer's contents are what was sent and has not arrived.
     """
     rates, interval_s = np.array(part.rate_bps), np.array(part.interval_s)
+    way: Direction = "reverse" if part is test.reverse else "forward"
+    if _is_unheard(test, way):
+        return np.zeros(len(rates))
     sent = number(test.total("sum_sent"), "bytes")
     received = number(test.total("sum_received"), "bytes")
     ended = _lost_at_the_end(test, "forward") if part is test.forward else None
@@ -292,6 +307,10 @@ def _left_the_buffer(test: _Test, part: Way) -> Floats:
     carried = np.cumsum(rates * interval_s) - 8 * max(0.0, sent - received)
     left: Floats = np.diff(np.maximum(carried, 0.0), prepend=0.0) / interval_s
     return left
+
+
+def _is_unheard(test: _Test, way: Direction) -> bool:
+    return is_unheard(test.total("sum_sent", way), test.total("sum_received", way))
 
 
 def _round_trips(tests: list[_Test], packet_bytes: float) -> RoundTrips | None:
@@ -332,6 +351,9 @@ def _lost_at_the_end(test: _Test, way: Direction) -> tuple[int, int] | None:
     """Returns the packets and the lost ones of the total; None if there is none, or it cannot be."""
     total = test.total("sum", way)
     packets, lost = number(total, "packets"), losses(total)
+    if packets and _is_unheard(test, way):
+        # A receiver that got no packet has missed none.
+        return int(packets), int(packets)
     if not packets or lost is None or not 0 <= lost <= packets:
         return None
     return int(packets), int(lost)
@@ -410,7 +432,7 @@ def _notes(test: _Test, ways: list[Direction]) -> list[str]:
         notes.append("The data went from iperf3's server to its client (--reverse).")
     else:
         notes.append("The data went from iperf3's client to its server.")
-    if test.is_udp:
+    if test.is_udp and not _is_unheard(test, "forward"):
         jitter_ms = number(test.total("sum"), "jitter_ms")
         target = number(test.options, "target_bitrate")
         if jitter_ms is not None:

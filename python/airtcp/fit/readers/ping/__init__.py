@@ -67,6 +67,10 @@ class _Log:
         """Answers that were shorter than what they answer."""
         self.untimed_bytes = 0
         """Length of the longest answer without a time."""
+        self.too_long = 0
+        """Packets that a router or this host refused: they are longer than the path's MTU."""
+        self.mtu_bytes: int | None = None
+        """That MTU."""
 
     def take(self, number: int, line: str, *, is_cut: bool = False) -> None:
         found = event(line.strip("\a\b"))
@@ -97,7 +101,7 @@ class _Log:
         FileError: nothing was answered, or most is no output of `ping`.
         """
         best = max(self.hosts.values(), key=lambda series: series.answers, default=None)
-        if best is None or not best.answers:
+        if best is None or not (best.answers or self._is_silent(best)):
             raise FileError(f"{self.path}: {self._why_nothing()}")
         self._check_presumed(best)
         self.skips.include(self.untimed)
@@ -105,6 +109,7 @@ class _Log:
         if self.foreign_hosts:
             self.notes.append(f"Answers of hosts beyond the first {_MAX_HOSTS} are left out.")
         of = {host: self._of(series) for host, series in self.hosts.items() if series.answers}
+        of = of or {best.host: self._of(best)}
         return of[best.host] if len(of) == 1 else Subjects("hosts", of, usual=best.host)
 
     def _of(self, series: Series) -> Measurement:
@@ -116,9 +121,19 @@ class _Log:
             round_trips=round_trips,
             fates=(fates,),
             reordering=(reordering,),
+            reported_mtu_bytes=self._mtu_bytes(series),
             skipped=self.skips.skipped(),
             notes=(*self._notes(series), *self.notes),
         )
+
+    def _is_silent(self, series: Series) -> bool:
+        """Returns whether packets were sent and none was answered, for no other reason than their length."""
+        is_sent = len(series.rtt_ms) > 0 or self.too_long > 0
+        return is_sent and not (self.errors or self.untimed.count or self.received)
+
+    def _mtu_bytes(self, series: Series) -> int | None:
+        """Returns the path's MTU as it was reported; older routers do not name it (RFC 1191 §5)."""
+        return self.mtu_bytes or (series.ip_bytes - 1 if self.too_long and series.ip_bytes else None)
 
     def _series(self, host: str) -> Series | None:
         if host not in self.hosts:
@@ -154,7 +169,10 @@ class _Log:
             self.current.begin(begin)
 
     def _unanswered(self, number: int, line: str, unanswered: Unanswered) -> None:
-        if unanswered.error:
+        if unanswered.too_long:
+            self.too_long += 1
+            self.mtu_bytes = min(filter(None, (self.mtu_bytes, unanswered.mtu_bytes)), default=None)
+        elif unanswered.error:
             self.errors[_kind(unanswered.error)] += 1
         series = self.current or self._series("")
         if series is None:

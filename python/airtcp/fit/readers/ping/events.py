@@ -46,6 +46,10 @@ class Unanswered:
     sequence: int | None
     error: str = ""
     """What a router or this host reported, if anything."""
+    too_long: bool = False
+    """The packet is longer than the path's MTU."""
+    mtu_bytes: int | None = None
+    """That MTU, if the report names it."""
     system: System | None = None
 
 

@@ -63,11 +63,14 @@ _TIMEOUT = re.compile(
 )
 _ERROR = re.compile(
     r"unreachable|time to live exceeded|ttl expired|expired in transit|failure|transmit failed|no route|"
-    r"hardware error|no buffer space|operation not permitted|message too long|frag needed|host is down|"
+    r"hardware error|no buffer space|operation not permitted|host is down|"
     r"prohibited|network is down|nicht erreichbar|inaccesible|impossible|inaccessível|non raggiungibile|"
     r"недоступ|nieosiągalny",
     re.IGNORECASE,
 )
+_TOO_LONG = re.compile(r"message too long|frag needed|packet too big|\bDF\b", re.IGNORECASE)
+"""Windows names the bit in every language."""
+_MTU = re.compile(r"\bmtu ?[=:]? ?(\d{2,5})\b", re.IGNORECASE)
 _WARNING = re.compile(
     r"ping6?: |warning: |wrong (data|total)|cp: |\d+/\d+ packets|vr hl tos|\^c", re.IGNORECASE
 )
@@ -146,6 +149,8 @@ def _numbered(line: str, sequence: re.Match[str]) -> Event | None:
     before, after = line[: sequence.start()], line[sequence.end() :]
     if (time := _UNIX_TIME.search(after)) is not None:
         return _unusual_answer(line, before, number, time, "BusyBox" if not sequence[1] else None)
+    if _TOO_LONG.search(after):
+        return _too_long(number, after.strip())
     is_answer = "=" in after or not _TIMEOUT.search(before)
     if (size := _SIZE.search(before)) is not None and is_answer and not _ERROR.search(after):
         host, is_cut = _host(before), _CUT.search(after) is not None
@@ -252,7 +257,14 @@ def _summary(line: str) -> Total | Remark | None:
     return None
 
 
+def _too_long(sequence: int | None, error: str) -> Unanswered:
+    mtu = _MTU.search(error)
+    return Unanswered(sequence, error, too_long=True, mtu_bytes=int(mtu[1]) if mtu else None)
+
+
 def _not_answered(line: str) -> Unanswered | None:
+    if _TOO_LONG.search(line):
+        return _too_long(None, line)
     if _ERROR.search(line):
         return Unanswered(None, line)
     return Unanswered(None) if _TIMEOUT.search(line) else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from array import array
 from bisect import bisect_left
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -50,6 +50,8 @@ class Series:
     room: Room
     system: System | None = None
     ip_bytes: int | None = None
+    lengths: list[tuple[int, int]] = field(default_factory=list)
+    """The index at which a run with another length begins, and the length."""
     rtt_ms: array[float] = field(default_factory=lambda: array("d"))
     """NaN: no answer."""
     came_s: array[float] = field(default_factory=lambda: array("d"))
@@ -86,6 +88,8 @@ class Series:
         if begin:
             self.system = begin.system
             self.ip_bytes = begin.ip_bytes
+            if not self.lengths or self.lengths[-1][1] != begin.ip_bytes:
+                self.lengths.append((self._base, begin.ip_bytes))
 
     def answer(self, answer: Answer) -> None:
         if self._is_over:
@@ -141,6 +145,8 @@ class Series:
     def perhaps_on_their_way(self) -> int:
         """Returns the unanswered packets at the end, if they may have been in flight when `ping` was
         stopped."""
+        if not self.answers:
+            return 0
         last = next((back for back, rtt in enumerate(reversed(self.rtt_ms)) if not math.isnan(rtt)), 0)
         unreadable = {
             index for index in self.unreadable if len(self.rtt_ms) - last <= index < len(self.rtt_ms)
@@ -165,8 +171,8 @@ class Series:
     def has_interval(self) -> bool:
         return self._intervals > 0
 
-    def measured(self) -> tuple[RoundTrips, Fates, Reordering]:
-        """Returns what the series shows of the path."""
+    def measured(self) -> tuple[RoundTrips | None, Fates, Reordering]:
+        """Returns what the series shows of the path. Without any answer there are no round trips."""
         rtt_s = np.array(self.rtt_ms) / 1e3
         answered = np.flatnonzero(~np.isnan(rtt_s)).astype(np.int64)
         sent_s, interval_s = self._sending(rtt_s, answered)
@@ -174,11 +180,24 @@ class Series:
         told = np.ones(len(lost), dtype=np.bool_)
         unreadable = np.array(self.unreadable, dtype=np.int64)
         told[unreadable[unreadable < len(told)]] = False
+        known = told | ~lost
+        trips = RoundTrips(sent_s[answered], rtt_s[answered], self.ip_bytes) if self.answers else None
+        fates = Fates(lost[known], "both", self.ip_bytes, interval_s)
+        if len(self.lengths) > 1:
+            sizes = self._sizes(len(lost))
+            fates = replace(fates, packet_bytes=float(sizes[known].mean()), sizes=sizes[known])
         return (
-            RoundTrips(sent_s[answered], rtt_s[answered], self.ip_bytes),
-            Fates(lost[told | ~lost], "both", self.ip_bytes, interval_s),
+            trips,
+            fates,
             self._reordering(sent_s[answered], rtt_s[answered], answered),
         )
+
+    def _sizes(self, packets: int) -> Floats:
+        """Returns the length of each packet; runs before the first heading have the length of the next."""
+        sizes = np.empty(packets)
+        for place, (index, ip_bytes) in enumerate(self.lengths):
+            sizes[index if place else 0 :] = ip_bytes
+        return sizes
 
     def _go_on(self, sequence: int | None) -> None:
         """Handles packets after a summary. Windows prints one on Ctrl-Break too, and a heading for each run;
