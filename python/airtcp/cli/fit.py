@@ -41,7 +41,7 @@ def command(
             metavar="FILE...",
             help="Measurements of one path: ping output, mahimahi traces, bandwidth logs (JSON, CSV), "
             "iperf3 --json, ss -ti, captures (pcap, pcapng), irtt, fping, mtr, SmokePing, Flent, "
-            "speed tests, logs of `airtcp measure`.",
+            "speed tests, RIPE Atlas, Starlink, logs of `airtcp measure`.",
             show_default=False,
         ),
     ],

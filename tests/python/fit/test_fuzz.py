@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from speed_test_dialects import DIALECTS as SPEED_TESTS
 from speed_test_dialects import Facts
+from test_data_sets import ping
 from test_fping import lines, lists
 from test_mtr import as_xml
 from test_other_tools import MTR_CSV, MTR_JSON, MTR_REPORT, dumped, fetched, flent, fping, irtt
@@ -41,6 +42,20 @@ VALID: dict[str, bytes] = {
         for name in ("Ookla", "Ookla text", "Ookla CSV")
     },
     "ndt7": "\n".join(SPEED_TESTS["ndt7"](Facts(4e7, 8e6, 23.5, 22.0)).splitlines()[-8:]).encode(),
+    "steps": b"0.5\t1.25\n1.5\t2.5\n2.5\t0.75\n",
+    "steps of a bus": b"".join(
+        b"%d %d 59.84 10.77 %d 1000\n" % (1284402502 + n, 1000 * n, 9 * n) for n in (1, 2, 3)
+    ),
+    "atlas": json.dumps([ping(7, 1_700_000_000 + 240 * n, 20.0 + n, None, 21.0) for n in range(3)]).encode(),
+    "starlink": json.dumps(
+        {
+            "dishGetHistory": {
+                "current": "4",
+                "popPingDropRate": [0, 1, 0, 0],
+                "popPingLatencyMs": [30.0, 0, 31.5, 33.0],
+            }
+        }
+    ).encode(),
     "mahimahi": b"1\n5\n5\n700\n1200\n",
     "log": json.dumps([{"duration_ms": 1000, "bandwidth_kbps": 800, "latency_ms": 60}] * 4).encode(),
     "csv": b"time_s,rtt_ms,lost\n0,12.5,0\n1,,1\n2,13,0\n",

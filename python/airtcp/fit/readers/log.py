@@ -25,10 +25,13 @@ def recognises(head: bytes) -> float:
     text = head.decode("utf-8", "replace").lstrip()
     if not re.match(r"(\[\s*)?\{", text):
         return 0.0
-    kinds = {known.kind for key in set(_KEY.findall(text)) if (known := quantity(key))}
+    keys = set(_KEY.findall(text))
+    kinds = {known.kind for key in keys if (known := quantity(key))}
     if not kinds & {"rate", "rtt"}:
         return 0.0
-    return 0.95 if text.startswith("[") else 0.6
+    if keys >= _REPLAYED:
+        return 0.95
+    return 0.8 if text.startswith("[") else 0.6
 
 
 def read(path: Path) -> Measurement | Subjects:

@@ -32,7 +32,7 @@ _USUAL_BYTES = 84.0
 def recognises(head: bytes) -> float:
     if head.startswith(_RRD):
         return 0.9
-    text = head.decode("utf-8", "replace")
+    text = head.decode("utf-8", "replace").lstrip()
     names = text.split("\n", 1)[0].split() if "<rrd>" not in text else _NAME.findall(text)
     return 0.98 if "loss" in names and any(_PING.match(name) for name in names) else 0.0
 
