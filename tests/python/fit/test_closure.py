@@ -91,7 +91,7 @@ def test_an_idle_ping_settles_the_round_trip(bloated: Path, tmp_path: Path) -> N
     queue_ms=st.integers(60, 500),
     scheme=st.sampled_from(["cubic", "reno"]),
 )
-@settings(max_examples=4, deadline=None, phases=[Phase.generate])
+@settings(max_examples=3, deadline=None, phases=[Phase.generate])
 def test_what_overflowed_a_queue_gives_back_the_rate(
     tmp_path_factory: pytest.TempPathFactory, rate: int, rtt_ms: int, queue_ms: int, scheme: str
 ) -> None:
@@ -110,6 +110,25 @@ def test_losses_that_a_link_makes_are_told_from_overflow(tmp_path: Path) -> None
     assert best.cause == "random"
     assert best.loss == pytest.approx(0.01, rel=0.5)
     assert "capacity in the forward direction" in {each.quantity for each in found.unknown}
+    assert found.check is not None
+    assert found.check.holds, found.check.text
+
+
+@pytest.mark.parametrize(
+    ("scheme", "rate", "rtt_ms", "burst_kb"),
+    [("cubic", 4_000, 30, 60), ("bbr", 5000, 40, 32)],
+)
+def test_a_policer_is_recognised(tmp_path: Path, scheme: str, rate: int, rtt_ms: int, burst_kb: int) -> None:
+    """Losses from a rate on, and round trips that stay: no queue, and no link that loses packets."""
+    policer = f'{{ discipline = "token-bucket", rate = "{rate}kbit/s", burst = "{burst_kb}kB", packets = 0 }}'
+    behind = Scenario.parse(PATH.format(rate=100_000, delay=rtt_ms / 2, queue=policer, loss=0))
+    found = fitted(tmp_path, iperf3_tcp(behind, scheme, duration_s=10.0))
+    best = settled(found).best
+    assert best.cause == "policer"
+    assert best.rate_bps == pytest.approx(1e3 * rate, rel=0.1)
+    assert best.base_s == pytest.approx(rtt_ms / 1e3, rel=0.1)
+    assert shown(found, "policer")
+    assert "token-bucket" in found.toml
     assert found.check is not None
     assert found.check.holds, found.check.text
 

@@ -23,7 +23,7 @@ GOODPUT_WITHIN, ROUND_TRIP_WITHIN, ROUND_TRIP_WITHIN_S = 0.1, 0.15, 2e-3
 RESENT_FACTOR, RESENT_FEW = 2.5, 10.0
 """Retransmissions may differ by this factor, and by a few besides."""
 CHANCE = 2.5
-"""Chance on a lossy path explains this many standard deviations over seeds of the goodput."""
+"""Chance on a lossy path explains this many standard deviations of the goodput."""
 CHECK_PACKETS = 60_000
 SEEDS = 5
 NOT_CLOSED = "why the transfer went as it did"
@@ -111,7 +111,7 @@ def check(evidence: Evidence, path: Scenario) -> Check | None:
     runs, *_ = transfer.run(path, SEEDS)
     goodputs = [run.goodput_bps for run in runs]
     goodput = float(np.mean(goodputs))
-    chance = CHANCE * float(np.std(goodputs, ddof=1))
+    chance = CHANCE * _by_chance(goodputs, seen.retransmissions)
     trip, trip_again = _known(seen.round_trip_s), _mean([run.round_trip_s for run in runs])
     resent, resent_again = _known(seen.retransmissions), _mean([run.retransmissions for run in runs])
     apart = abs(goodput - seen.goodput_bps)
@@ -132,6 +132,15 @@ def check(evidence: Evidence, path: Scenario) -> Check | None:
         resent_again if resent is not None else None,
         tuple(off),
     )
+
+
+def _by_chance(goodputs: list[float], resent: float) -> float:
+    """Returns the deviation of a goodput that losses decide: over seeds and, since it goes with 1/√loss, of a
+    file with so many losses. Zero where nothing is left to chance."""
+    over_seeds = float(np.std(goodputs, ddof=1))
+    if over_seeds == 0 or not resent > 0:
+        return over_seeds
+    return max(over_seeds, 0.5 / math.sqrt(resent) * float(np.mean(goodputs)))
 
 
 def _source(evidence: Evidence) -> Measurement | None:

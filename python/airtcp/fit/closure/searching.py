@@ -2,7 +2,7 @@
 
 Three readings compete, each with a search of its own: the transfer overflowed its own queue; a policer
 dropped what came faster than its rate; the link lost packets whatever the sender did. A reading's likelihood
-is that of its best path, exp(−misfit / 2), with all readings equally likely beforehand.
+is the mean of exp(−misfit / 2) over its paths, with all readings equally likely beforehand.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from statistics import fmean
 
 import numpy as np
 
@@ -20,15 +21,21 @@ from airtcp.fit.closure.seen import Seen, misfit
 
 MOST_RUNS = 120
 """Simulations of one search."""
-AS_WELL = 3.84
-"""Misfits differ by less than this where one path explains a transfer as well as another (χ², 95 %)."""
+AS_WELL = 5.99
+"""Misfits differ by less than this where one path explains a transfer as well as another: χ², 95 %, of rate
+and base."""
 SURE = 0.99
 """No reading is more likely than this: others may be that nobody has thought of."""
 STEPS: dict[Cause, int] = {"own queue": 4, "policer": 2, "random": 2}
 """Rounds of refinement; each halves the steps."""
 RATE_STEP, STEP = 0.06, 0.25
 """The first steps, as shares: of the rate, which is known best, and of everything else."""
-HOPELESS = 80.0
+PROFILE = (0.5, 0.65, 0.8, 0.9, 1.1, 1.25, 1.5)
+"""Bases that are tried beside the best, as shares of it."""
+FEW_PACKETS, RARER = 16.0, 0.3
+"""Queues and bursts of fewer packets are rare, and the rarer the fewer: half a normal distribution of the
+logarithm."""
+HOPELESS = 40.0
 """A reading whose misfit exceeds the best by this is not refined."""
 BASES = (0.08, 0.13, 0.2, 0.3, 0.42, 0.6, 0.8, 0.95)
 """The empty path's round trip, as shares of the longest one."""
@@ -61,20 +68,34 @@ class Search:
         """Returns None if nothing could be run."""
         for starts in (self._own_queue(), self._policer(), self._random()):
             self._descend(list(starts))
-        best: dict[Cause, Bottleneck] = {}
-        for path in sorted(self.tried, key=self.tried.__getitem__):
-            best.setdefault(path.cause, path)
-        if not best:
+        self._profile()
+        if not self.tried:
             return None
-        least = min(self.tried.values())
-        weights = {path: math.exp(-(self.tried[path] - least) / 2) for path in best.values()}
-        shares = [(path, weight / sum(weights.values())) for path, weight in weights.items()]
-        ranked = tuple((path, _tempered(share, len(shares))) for path, share in shares)
+        weights = {cause: self._evidence(cause) for cause in dict.fromkeys(p.cause for p in self.tried)}
+        shares = {self._of(cause)[0]: weight / sum(weights.values()) for cause, weight in weights.items()}
+        ranked = tuple(
+            (path, _tempered(shares[path], len(shares)))
+            for path in sorted(shares, key=lambda path: -shares[path])
+        )
         cause = ranked[0][0].cause
-        alike = [p for p, value in self.tried.items() if p.cause == cause and value < least + AS_WELL]
+        least = self.tried[ranked[0][0]]
+        alike = [path for path in self._of(cause) if self.tried[path] < least + AS_WELL]
         rates = _hull([path.rate_bps for path in alike], RATE_STEP / 4)
         bases = _hull([path.base_s for path in alike], STEP / 4)
         return Settled(ranked[0][0], ranked, rates, bases, self.runs)
+
+    def _of(self, cause: Cause) -> list[Bottleneck]:
+        """Returns the paths of that cause, the best first."""
+        return sorted((p for p in self.tried if p.cause == cause), key=self.tried.__getitem__)
+
+    def _evidence(self, cause: Cause) -> float:
+        """Returns the mean likelihood of that cause's paths, relative to the best path of all.
+
+        Its best path alone would be too much: where little differences change all, one of many agrees by
+        chance.
+        """
+        least = min(self.tried.values())
+        return fmean(math.exp(-(self.tried[path] - least) / 2) for path in self._of(cause))
 
     @property
     def _longest_s(self) -> float:
@@ -120,8 +141,12 @@ class Search:
             return
         rate_bps = self.known.rate_bps or self._arrived_bps
         base_s = self.known.base_s or self._shortest_s
-        for kilobytes in (8, 32, 128, 512):
-            yield Bottleneck("policer", rate_bps, base_s, 0.0, self.known.loss or 0.0, kilobytes * 1e3)
+        for faster in (1.0, 1.3, 1.8) if self.known.rate_bps is None else (1.0,):
+            for kilobytes in (8, 15, 30, 60, 125, 500):
+                burst_bytes = kilobytes * 1e3
+                yield Bottleneck(
+                    "policer", faster * rate_bps, base_s, 0.0, self.known.loss or 0.0, burst_bytes
+                )
 
     def _random(self) -> Iterator[Bottleneck]:
         share = self.known.loss or self._resent_share
@@ -144,6 +169,13 @@ class Search:
                 return
             best = self._best([best, *_neighbours(best, 0.5**halved, self.known)])
 
+    def _profile(self) -> None:
+        """Tries other bases than the best, which a queue that never empties hides: for its interval."""
+        best = min(self.tried, key=self.tried.__getitem__, default=None)
+        if best is not None and best.cause == "own queue" and self.known.base_s is None:
+            for factor in PROFILE:
+                self._try(_based(best, factor * best.base_s))
+
     def _best(self, paths: Iterable[Bottleneck]) -> Bottleneck | None:
         values = {path: value for path in paths if (value := self._try(path)) is not None}
         return min(values, key=values.__getitem__, default=None)
@@ -160,7 +192,7 @@ class Search:
         except ScenarioError:
             return None
         self.runs += seeds
-        found = min(misfit(self.seen, runs) for runs in self.transfer.run(scenario, seeds))
+        found = min(misfit(self.seen, runs) for runs in self.transfer.run(scenario, seeds)) + _rare(path)
         self.tried[path] = found
         return found
 
@@ -192,6 +224,14 @@ def _based(path: Bottleneck, base_s: float) -> Bottleneck:
     longer = (base_s - path.base_s) * path.rate_bps / 8 / PACKET_BYTES
     room = path.room_packets if path.cause == "policer" else max(2.0, path.room_packets - longer)
     return path.with_(base_s=base_s, room_packets=room)
+
+
+def _rare(path: Bottleneck) -> float:
+    """Returns what makes a path unlikely beforehand: next to no queue, or next to no burst."""
+    if path.cause == "random":
+        return 0.0
+    packets = path.room_packets if path.cause == "own queue" else path.burst_bytes / PACKET_BYTES
+    return max(0.0, math.log(FEW_PACKETS / max(packets, 1.0)) / RARER) ** 2
 
 
 def _hull(values: list[float], resolution: float) -> tuple[float, float]:

@@ -61,8 +61,8 @@ def measured(source: Measurement) -> Seen | None:
 
 
 def misfit(one: Seen, runs: Sequence[Seen]) -> float:
-    """Returns how far `one` is from `runs`: −2 times the logarithm of its likelihood, which is normal, beside
-    that of a transfer that agrees with a model in which nothing is left to chance."""
+    """Returns how far `one` is from `runs`: −2 times the logarithm of its likelihood, beside that of a
+    transfer that agrees with a model in which nothing is left to chance."""
     goal = _features(one)
     found = np.array([_features(run) for run in runs])
     count = len(found)
@@ -73,7 +73,11 @@ def misfit(one: Seen, runs: Sequence[Seen]) -> float:
     off = (goal - found.mean(axis=0)) ** 2 / (allowed**2 + spread)
     known = np.isfinite(off)
     wide = np.log1p(spread[known] / allowed[known] ** 2)
-    return float((np.minimum(off[known], FAR**2) + wide).sum())
+    near = np.minimum(off[known], FAR**2)
+    if count > 1:
+        # A spread that is known from a few runs makes it Student's t.
+        near = count * np.log1p(near / (count - 1))
+    return float((near + wide).sum())
 
 
 def _features(seen: Seen) -> Floats:
