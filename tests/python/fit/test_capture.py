@@ -107,10 +107,10 @@ def _file(path: Path, header: bytes, frames: list[tuple[bytes, bytes]]) -> Path:
 
 
 def test_what_a_mirror_port_shows_twice_counts_once(captures: dict[str, Path], tmp_path: Path) -> None:
-    plain = READER.read(captures["last"])
+    plain = read(captures["last"])
     frames = _frames(captures["last"])
     twice = [frame for frame in frames for _ in range(2)]
-    found = READER.read(_file(tmp_path / "twice.pcap", captures["last"].read_bytes()[:24], twice))
+    found = read(_file(tmp_path / "twice.pcap", captures["last"].read_bytes()[:24], twice))
     assert found.transfer == plain.transfer
     assert np.array_equal(found.fates[0].lost, plain.fates[0].lost)
     assert f"{len(frames)} packets were captured twice and are counted once." in found.notes
@@ -122,7 +122,7 @@ def test_data_alone_shows_what_was_sent_again(captures: dict[str, Path], tmp_pat
     frames = _frames(captures["last"])
     sender = frames[0][1][12:16]
     data = [frame for frame in frames if frame[1][12:16] == sender]
-    found = READER.read(_file(tmp_path / "data.pcap", header, data))
+    found = read(_file(tmp_path / "data.pcap", header, data))
     assert found.fates[0].lost.mean() == pytest.approx(0.01, rel=0.4)
     assert found.transfer is not None
     assert found.transfer.spurious is None
@@ -143,8 +143,8 @@ def test_the_format_names_what_the_packets_are_in(captures: dict[str, Path], tmp
         session = pppoe + struct.pack(">H", length + 2) + b"\x00\x21"
         longer = struct.pack("<IIII", second, part, kept + len(session), length + len(session))
         frames.append((longer, session + packet))
-    plain = READER.read(captures["last"])
-    found = READER.read(_file(tmp_path / "pppoe.pcap", header, frames))
+    plain = read(captures["last"])
+    found = read(_file(tmp_path / "pppoe.pcap", header, frames))
     assert found.format == "pcap capture (Ethernet, PPPoE), at the receiver"
     assert found.transfer == plain.transfer
 

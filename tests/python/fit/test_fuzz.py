@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -173,6 +174,48 @@ def test_a_reader_that_is_told_to_read_a_foreign_file(
     path = tmp_path_factory.getbasetemp() / "foreign"
     path.write_bytes(data)
     read_or_refuse(path, name)
+
+
+def places(value: object) -> list[tuple[dict[str, Any], str]]:
+    """Every object and each of its keys."""
+    if isinstance(value, dict):
+        return [(value, key) for key in value] + [at for each in value.values() for at in places(each)]
+    return [at for each in value for at in places(each)] if isinstance(value, list) else []
+
+
+def is_json(data: bytes) -> bool:
+    try:
+        json.loads(data)
+    except ValueError:
+        return False
+    return data[:1] in b"[{"
+
+
+JSONS = sorted(name for name, data in VALID.items() if is_json(data))
+ANYTHING = [
+    "null", "true", '"x"', '""', "-1", "0", "1e308", "1" + "0" * 400, "[]", "{}", "[1]", '{"a": 1}', "[[]]",
+    "[{}]", '"1e999"',
+]  # fmt: skip
+"""Values as JSON."""
+
+
+@given(
+    name=st.sampled_from(JSONS),
+    spots=st.lists(st.tuples(st.integers(0, 9999), st.sampled_from(ANYTHING)), min_size=1, max_size=3),
+)
+@settings(max_examples=300, derandomize=True)
+def test_json_with_values_of_any_type(
+    name: str, spots: list[tuple[int, str]], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    document = json.loads(VALID[name])
+    for place, value in spots:
+        every = places(document)
+        if every:
+            of, key = every[place % len(every)]
+            of[key] = json.loads(value)
+    path = tmp_path_factory.getbasetemp() / "any.json"
+    path.write_text(json.dumps(document))
+    read_or_refuse(path)
 
 
 @pytest.mark.parametrize("name", VALID)

@@ -300,3 +300,9 @@ def test_a_loss_that_cannot_be_is_no_loss_and_said(read: Read, total: dict[str, 
     found = read(udp_back([(901, 900)], {"sum": total, "cpu_utilization_percent": {}}))
     assert not found.loss_counts
     assert "cannot be" in " ".join(found.notes)
+
+
+def test_totals_that_nothing_tells_apart_are_refused(read: Read) -> None:
+    text = json.dumps(bidir("TCP", [20.0, 20.0], [4.0, 4.0], 1)).replace("_bidir_reverse", "")
+    with pytest.raises(FileError, match="nothing tells which direction"):
+        read(text.replace('"sender": true', '"x": 1').replace('"sender": false', '"x": 1'))

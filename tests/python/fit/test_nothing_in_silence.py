@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_fping import TWO, lists, sums
 from test_fping import lines as fping_lines
-from test_fuzz import IPERF3, VALID
+from test_fuzz import IPERF3, JSONS, VALID, places
 from test_mtr import GATEWAY, REPORTS, TARGET
 from test_other_tools import flent, fping, irtt
 from test_ss import flow
@@ -140,22 +140,12 @@ class Twice(dict[str, Any]):
         return [*super().items(), self.twice]
 
 
-def places(value: object) -> list[tuple[dict[str, Any], str]]:
-    """Every object and each of its keys."""
-    if isinstance(value, dict):
-        return [(value, key) for key in value] + [at for each in value.values() for at in places(each)]
-    return [at for each in value for at in places(each)] if isinstance(value, list) else []
-
-
 def doubled(value: Any, of: dict[str, Any], key: str, other: object) -> Any:
     if value is of:
         return Twice(value, key, other)
     if isinstance(value, dict):
         return {name: doubled(each, of, key, other) for name, each in value.items()}
     return [doubled(each, of, key, other) for each in value] if isinstance(value, list) else value
-
-
-JSONS = ["flent", "iperf3", "iperf3 udp", "irtt", "log", "mtr json"]
 
 
 @given(name=st.sampled_from(JSONS), place=st.integers(0, 10_000), other=st.sampled_from([7, "x", None, {}]))

@@ -189,10 +189,12 @@ class _Result:
     def _interval(self, part: Json) -> None:
         test = self.tests[-1]
         streams = objects_of(part, "streams")
-        flags = {
-            flag for each in [*streams, *_repeated(part, "sum")] if (flag := each.get("sender")) is not None
-        }
-        is_bidir = "sum_bidir_reverse" in part or flags >= {True, False}
+        twice = _repeated(part, "sum")
+        flags = {flag for each in [*streams, *twice] if isinstance(flag := each.get("sender"), bool)}
+        is_bidir = "sum_bidir_reverse" in part or flags == {True, False}
+        if twice and not is_bidir:
+            self.error = "`sum` stands twice in an interval, and nothing tells which direction each is of"
+            return
         for way, key, is_sender in (
             (test.forward, "sum", not test.is_server),
             (test.reverse, "sum_bidir_reverse", test.is_server),
