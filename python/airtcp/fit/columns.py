@@ -65,7 +65,7 @@ def columns(path: Path, headings: Sequence[str]) -> Columns:
         for place, heading in enumerate(headings)
         if (what := known.get(heading.lower(), quantity(heading) if heading.lower() not in known else None))
     ]
-    notes = [f"The columns are those of {table.name}, whose units are known."] if table else []
+    notes = [f"The columns are those of {table.name}."] if table else []
     if not any(column.quantity.kind in {"rtt", "rate"} for column in found):
         # Then `time` or `time_ms` is a round trip's, as in the scenario's `series`.
         found = [_as_round_trip(each) for each in found if each.quantity.name == "time"][:1]

@@ -11,6 +11,8 @@ from airtcp.fit.readers import FileError, Reader, readers
 from airtcp.fit.subjects import chosen
 from airtcp.fit.text import head, is_packed
 
+_NUMBER = re.compile(r"[-+]?\d{1,20}(?:\.\d{0,20})?(?:[eE][-+]?\d{1,3})?")
+_LINES_OF_TABLE = 10
 _SURE_ENOUGH = 0.2
 _TELLS_APART = 0.05
 _TOML_LINE = re.compile(rb"^\s*(\[\[?\s*[A-Za-z_][\w.\- ]*\]\]?|[A-Za-z_][\w.\-]*\s*=\s*\S.*)\s*(#.*)?$")
@@ -115,4 +117,17 @@ def _foreign(path: Path, start: bytes) -> str:
         return f"this is a TOML scenario, not a measurement; to run it: airtcp compare {path}"
     if any(byte < 32 and byte not in _TEXT_CONTROLS for byte in start[:4096]):
         return f"binary data in an unknown format; the formats are: {formats()}"
+    if _is_bare_table(start):
+        return (
+            "rows of numbers without a heading; put the columns' names with their units above them, "
+            "e.g. time_s,rtt_ms,lost or time_s,bandwidth_mbps"
+        )
     return f"unknown format; the formats are: {formats()}; if it is one of them, use --format NAME"
+
+
+def _is_bare_table(start: bytes) -> bool:
+    """Whether the first lines have as many numbers each, two at least."""
+    lines = [line for line in start.decode("utf-8", "replace").splitlines() if line.strip()][:_LINES_OF_TABLE]
+    rows = [re.split(r"[,;\s]+", line.strip()) for line in lines]
+    width = len(rows[0]) if rows else 0
+    return width > 1 and all(len(row) == width and all(map(_NUMBER.fullmatch, row)) for row in rows[:-1])

@@ -31,7 +31,7 @@ _TABLES = (
     ),
     KnownTable(
         "G-NetTrack",
-        frozenset(("dl_bitrate", "ul_bitrate", "cellid")),
+        frozenset(("dl_bitrate", "ul_bitrate")),
         {
             "dl_bitrate": Quantity("rate", "bitrate", 1e3, "forward"),
             "ul_bitrate": Quantity("rate", "bitrate", 1e3, "reverse"),
@@ -40,6 +40,7 @@ _TABLES = (
         },
         ("state", frozenset(("d", "dl", "download"))),
     ),
+    KnownTable("5Gophers", frozenset(("num_tcp_conn", "seq_num")), {}),
 )
 
 

@@ -23,6 +23,7 @@ _RUNS = _set("run runs session trial repetition rep iteration trace experiment p
 _SUFFIXES = _set("name location addr address id num no number ip host code fqdn city region of")
 _MOST_NAMES = 256
 _LONGEST_NAME = 60
+_OFTEN = 5
 
 
 @dataclass
@@ -50,8 +51,11 @@ class Labels:
 
     @property
     def divides(self) -> bool:
-        """Whether the rows are of several."""
-        return self.is_of_names and len(self.names) > 1
+        """Whether the rows are of several. A number that hardly ever returns counts rows, or is a value."""
+        if not self.is_of_names or len(self.names) < 2:
+            return False
+        returns = len(self.codes) >= _OFTEN * len(self.names)
+        return returns or (self.kind == "path" and not all(map(_is_number, self.names)))
 
 
 def labels(headings: Sequence[str], used: frozenset[int]) -> list[Labels]:

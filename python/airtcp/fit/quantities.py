@@ -22,7 +22,7 @@ _NAMES: dict[Kind, str] = {
     "elapsed time_stamp datetimestamp day start_timestamp test_time log_time",
     "duration": "duration interval dt delta length",
     "rtt": "rtt ping latency delay round_trip round_trip_time roundtrip roundtrip_time response_time "
-    "ping_time rtt_time ping_latency ping_rtt",
+    "ping_time rtt_time ping_latency ping_rtt lat",
     "rate": "bandwidth capacity throughput goodput rate bitrate bit_rate data_rate datarate speed download "
     "upload",
     "lost": "lost loss is_lost dropped drop timeout timed_out",
@@ -31,6 +31,7 @@ _NAMES: dict[Kind, str] = {
 _KINDS: dict[str, Kind] = {name: kind for kind, names in _NAMES.items() for name in names.split()}
 _LONGEST_NAME = 3
 _WAYS: dict[str, Direction] = {
+    "d": "forward", "u": "reverse",
     "down": "forward", "downlink": "forward", "download": "forward", "dl": "forward", "forward": "forward",
     "downstream": "forward", "rx": "forward",
     "up": "reverse", "uplink": "reverse", "upload": "reverse", "ul": "reverse", "reverse": "reverse",
@@ -155,6 +156,9 @@ def _unit(kind: Kind, words: list[str], writing: _Writing) -> tuple[Unit | None,
 def _quantity(kind: Kind, name: str, unit: Unit | None, rest: list[str]) -> Quantity | None:
     """Returns the quantity, if the words beside its name leave it what it is."""
     low = [word.lower() for word in rest]
+    if name == "lat" and unit is None:
+        # A latitude.
+        return None
     if any(word in _OTHER_THINGS for word in low):
         return None
     ways = [_WAYS[word] for word in low if word in _WAYS]

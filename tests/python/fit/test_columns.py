@@ -138,6 +138,14 @@ def test_a_column_for_each_operator(read: Read, form: str) -> None:
     assert mean_bps(read(text, only="beta")) == pytest.approx(74.5e6)
 
 
+def test_ooklas_open_data(read: Read) -> None:
+    found = read(table("avg_d_kbps,avg_u_kbps,avg_lat_ms,lat", (9000, 800, 31, 44.9), (9100, 810, 32, 44.9)))
+    assert [rate.direction for rate in found.throughput] == ["forward", "reverse"]
+    assert_allclose(found.throughput[0].rate_bps, [9e6, 9.1e6])
+    assert found.round_trips is not None
+    assert_allclose(found.round_trips.rtt_s, [0.031, 0.032])
+
+
 PATHS = {("A", "East"): 28.0, ("A", "West"): 72.0, ("B", "East"): 50.0, ("B", "West"): 100.0}
 
 
@@ -164,6 +172,14 @@ def test_a_row_for_each_path(read: Read, names: str, is_mixed: bool, has_times: 
         assert trips is not None
         assert (len(trips.rtt_s), trips.rtt_s.min()) == (40, pytest.approx(floor / 1e3))
         assert (np.diff(trips.time_s) >= 0).all()
+
+
+@pytest.mark.parametrize("heading", ["probe", "iteration", "run", "session_id", "source"])
+def test_a_number_that_counts_rows_tells_nothing_apart(read: Read, heading: str) -> None:
+    found = read(table(f"{heading},rtt_ms", *((n, 30 + n % 7) for n in range(60))))
+    assert found.round_trips is not None
+    assert_allclose(found.round_trips.time_s, np.arange(60))
+    assert "runs" not in " ".join(found.notes)
 
 
 def test_words_that_tell_no_paths_apart(read: Read) -> None:

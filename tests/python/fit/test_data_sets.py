@@ -72,6 +72,11 @@ def test_what_is_no_trace(read: Read, text: str) -> None:
         read(text)
 
 
+def test_numbers_without_names_are_asked_for_names(read: Read) -> None:
+    with pytest.raises(FileError, match="without a heading; put the columns' names with their units above"):
+        read("0,12.5,0\n1,13.5,1\n2,12,0\n")
+
+
 # RIPE Atlas
 
 

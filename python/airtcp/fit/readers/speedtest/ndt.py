@@ -6,10 +6,11 @@ Times in `AppInfo`, `TCPInfo` and `BBRInfo` are in µs and amounts in bytes; `Va
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from statistics import median
 
 from airtcp.fit.json_values import Json, number, object_of, objects_of
 from airtcp.fit.measurement import Direction, Transfer
-from airtcp.fit.readers.speedtest.result import USUAL_S, SpeedTest, Way, server_name
+from airtcp.fit.readers.speedtest.result import USUAL_S, Loaded, SpeedTest, Way, server_name
 from airtcp.fit.units import rate_unit, time_unit
 
 _WAYS: dict[str, Direction] = {"download": "forward", "upload": "reverse"}
@@ -73,6 +74,8 @@ class Ndt:
                 found.ways[direction] = way
         down = self.progress.get("forward", _Progress())
         found.loaded_s = down.rtt_s
+        if down.rtt_s and "forward" in found.ways:
+            found.ways["forward"].loaded = Loaded(median(down.rtt_s), min(down.rtt_s), max(down.rtt_s))
         infos = [progress.info for progress in self.progress.values()]
         least = [us for info in infos if (us := number(info, "MinRTT", least=1.0, most=_LONGEST_US))]
         found.least_s = min(least) / 1e6 if least else None
