@@ -67,7 +67,7 @@ def iperf3_tcp(
     edges = np.append(np.arange(0.0, duration_s - 1e-9, interval_s), duration_s)
     intervals = [_interval([stream.between(*pair) for stream in flows]) for pair in pairwise(edges)]
     ends = [stream.end(duration_s, edges) for stream in flows]
-    control = scheme.partition("+")[0].partition("(")[0]
+    control = scheme.partition("+")[0].partition(":")[0]
     return _document(
         _start("TCP", streams, duration_s, blksize=131072),
         intervals,

@@ -133,6 +133,18 @@ def test_a_policer_is_recognised(tmp_path: Path, scheme: str, rate: int, rtt_ms:
     assert found.check.holds, found.check.text
 
 
+def test_a_window_that_holds_the_transfer_back_is_not_the_path(tmp_path: Path) -> None:
+    """64 kB in 80 ms are 6.4 Mbit/s, however fast the link is."""
+    text = iperf3_tcp(path(50_000, 80, 400), "cubic:receive_window=64kB", duration_s=10.0)
+    found = fitted(tmp_path, text)
+    assert found._settled is None
+    assert "at least" in shown(found, "rate")
+    assert found.check is not None
+    assert found.check.holds, found.check.text
+    assert found.check.window_bytes == pytest.approx(64e3, rel=0.1)
+    assert "not the path" in found.check.text
+
+
 def test_the_same_file_gives_the_same_fit(bloated: Path) -> None:
     assert fit(bloated).toml == fit(bloated).toml
     seen = measured(read(bloated))

@@ -15,6 +15,10 @@ USUAL = "cubic"
 MOST_PACKETS = 16_000
 """A run is shortened to this many packets."""
 LEAST_INTERVALS = 3
+GROWING = ("cubic", "reno", "westwood", "hybla", "veno")
+"""Controllers that fill any queue until they lose something."""
+FLAT, FLAT_S = 1.1, 1e-3
+"""Round trips that differ by less are those of a queue that is not growing: as a factor, and beside it."""
 LATE = 0.9
 """Share of a run after which its goodput is read."""
 RESENT = ("retransmit", "fast-retransmit")
@@ -38,6 +42,8 @@ class Repeated:
     """Whether the controller is assumed."""
     intervals: int
     """How many of the transfer's intervals are run."""
+    window_bytes: float | None = None
+    """Of each connection, if that and not the path held it back: its buffers, or its application."""
 
     def run(self, path: Scenario, seeds: int) -> list[list[Seen]]:
         """Runs it on the path's links, in place of its flows, over several seeds.
@@ -45,6 +51,9 @@ class Repeated:
         When in the handshake a file's clock began is unknown: returns, for each of `CLOCKS`, all runs.
         """
         course = self.course
+        scheme = self.scheme
+        if self.window_bytes is not None:
+            scheme += f":receive_window={round(self.window_bytes)}B"
         spacing_s = float(np.median(course.interval_s)) / SAMPLES
         end_s = float(course.end_s[self.intervals - 1])
         duration_s = end_s + 4 * spacing_s
@@ -55,10 +64,10 @@ class Repeated:
                 "warmup": "0s",
                 "profile": "linux",
                 "enter_recordings": "by-seed",
-                "schemes": [self.scheme],
+                "schemes": [scheme],
             }
         )
-        records = [test.run(self.scheme, seed, series_interval_s=spacing_s) for seed in range(1, 1 + seeds)]
+        records = [test.run(scheme, seed, series_interval_s=spacing_s) for seed in range(1, 1 + seeds)]
         return [[self._seen(record, clock) for record in records] for clock in CLOCKS]
 
     def _seen(self, record: Record, clock: float) -> Seen:
@@ -114,4 +123,23 @@ def repeated(transfer: Transfer, most_packets: int = MOST_PACKETS) -> Repeated |
         name if name in known else USUAL,
         name not in known,
         intervals,
+        held_back_bytes(transfer),
     )
+
+
+def held_back_bytes(transfer: Transfer) -> float | None:
+    """Returns the window of each connection if neither loss nor queue held the transfer back; else None.
+
+    A controller that grows until something is lost has lost nothing, and its round trips have not grown.
+    """
+    course, arrived = transfer.course, transfer.arrived
+    if course is None or arrived is None or transfer.congestion_control not in (None, *GROWING):
+        return None
+    trips = course.srtt_s[np.isfinite(course.srtt_s)]
+    if len(trips) < LEAST_INTERVALS or not np.isfinite(course.resent).any() or np.nansum(course.resent) > 0:
+        return None
+    low, high = np.quantile(trips, [0.1, 0.9])
+    if high > FLAT * low + FLAT_S:
+        return None
+    payload_bps = arrived.rate_bps * transfer.payload_share
+    return float(payload_bps / 8 * np.median(trips) / transfer.connections)

@@ -47,6 +47,8 @@ class Check:
     retransmissions: float | None
     retransmissions_again: float | None
     """None if the file does not count them."""
+    window_bytes: float | None
+    """Window of each connection, if that held the transfer back; None if the path did."""
     off: tuple[str, ...]
     """What is beyond its bounds: `goodput`, `round trip`, `retransmissions`."""
 
@@ -63,6 +65,9 @@ class Check:
         if self.retransmissions is not None and self.retransmissions_again is not None:
             parts.append(f"{self.retransmissions_again:.0f} retransmissions of {self.retransmissions:.0f}")
         assumed = f" ({self.scheme} assumed)" if self.scheme_assumed else ""
+        if self.window_bytes is not None:
+            window = number(self.window_bytes / 1e3, 3)
+            assumed += f" (held back by a window of {window} kB: a buffer or the application, not the path)"
         verdict = "" if self.holds else f". They do not agree: {', '.join(self.off)}"
         return f"The measured transfer again on the fitted path{assumed}: {', '.join(parts)}{verdict}."
 
@@ -86,7 +91,7 @@ def settle(evidence: Evidence, estimates: Estimates, rate_bps: float | None) -> 
     if source is None or "forward" in evidence.capacity or _has_estimate(evidence):
         return None
     found = _both(source)
-    if found is None or not np.isfinite(found[1].srtt_s).any():
+    if found is None or not np.isfinite(found[1].srtt_s).any() or found[0].window_bytes is not None:
         return None
     transfer, seen = found
     idle = estimates.delay if evidence.idle is not None else None
@@ -130,6 +135,7 @@ def check(evidence: Evidence, path: Scenario) -> Check | None:
         trip_again if trip is not None else None,
         resent,
         resent_again if resent is not None else None,
+        transfer.window_bytes,
         tuple(off),
     )
 
