@@ -54,6 +54,10 @@ reverse = {{ queue = {{ packets = 1000000 }}, loss = {{}} }}
 '''
 
 
+ROOMY = "receive_window=1GB:send_buffer=1GB"
+"""No buffer of a host limits it."""
+
+
 def beside_ns2(
     name: str,
     flows: int,
@@ -143,7 +147,7 @@ def grown(name: str, text: str, rate_mbps: int) -> Workload:
 
 def overtaking(rate_mbps: int) -> Workload:
     jitter = 'jitter = { distribution = "uniform", high = "50ms", overtaking = true }'
-    text = scenario("bbr:receive_window=1GB", link(rate_mbps, 200, more=jitter))
+    text = scenario(f"bbr:{ROOMY}", link(rate_mbps, 200, more=jitter))
     return grown("bbr, 200 ms, overtaking within 50 ms", text, rate_mbps)
 
 
@@ -156,19 +160,19 @@ def overshoot(rate_mbps: int) -> Workload:
     """Slow start ends in a queue of four BDPs. That is the difference; as many runs as it takes."""
     queue = f"packets = {4 * packets(rate_mbps, 20)}"
     seeds = 2000 // rate_mbps
-    text = scenario("cubic:slow_start=classic:receive_window=1GB", link(rate_mbps, 20, queue), seeds=seeds)
+    text = scenario(f"cubic:slow_start=classic:{ROOMY}", link(rate_mbps, 20, queue), seeds=seeds)
     return Workload("cubic, the first overshoot", text, (0.1, 1.1), (0.1, 0.6))
 
 
 def spikes(rate_mbps: int) -> Workload:
     """What leaves during one is overtaken by what follows."""
     more = 'spikes = { period = "500ms", length = "10ms", extra = "300ms" }'
-    text = scenario("cubic:receive_window=1GB", link(rate_mbps, more=more))
+    text = scenario(f"cubic:{ROOMY}", link(rate_mbps, more=more))
     return grown("cubic, delay spikes", text, rate_mbps)
 
 
 def fq_codel(rate_mbps: int) -> Workload:
-    text = scenario("cubic:receive_window=1GB", link(rate_mbps, queue='discipline = "fq-codel"'), 10)
+    text = scenario(f"cubic:{ROOMY}", link(rate_mbps, queue='discipline = "fq-codel"'), 10)
     return grown("cubic, 10 flows, FQ-CoDel", text, rate_mbps)
 
 

@@ -95,9 +95,10 @@ fn config() -> impl Strategy<Value = TcpConfig> {
         Just(Recovery::Sack),
         Just(Recovery::RackTlp)
     ];
+    let send_buffer = prop::option::of((1_000u64..200_000).prop_map(Bytes));
     let policy = prop_oneof![Just(TimeoutPolicy::GoBackN), Just(TimeoutPolicy::SelectiveRepeat)];
-    (0usize..PROFILES.len(), recovery, policy, any::<[bool; 9]>(), 1u32..3, 3_000u64..200_000).prop_map(
-        |(profile, recovery, timeout_policy, bits, ack_every, window)| {
+    (0usize..PROFILES.len(), recovery, policy, any::<[bool; 9]>(), 1u32..3, 3_000u64..200_000, send_buffer)
+        .prop_map(|(profile, recovery, timeout_policy, bits, ack_every, window, send_buffer)| {
             let [sack, timestamps, window_scaling, eifel, f_rto, prr, nagle, ecn, each] = bits;
             let profile = (PROFILES[profile].config)();
             let timers = if each { RtoTimers::Segment } else { RtoTimers::Connection };
@@ -114,6 +115,7 @@ fn config() -> impl Strategy<Value = TcpConfig> {
                 timeout_policy,
                 ack_every,
                 dsack: sack,
+                send_buffer,
                 receive_window: Bytes(window),
                 max_retries: 1000,
                 packet_size: 1500,
@@ -121,8 +123,7 @@ fn config() -> impl Strategy<Value = TcpConfig> {
                 rto: RtoConfig { timers, ..profile.rto.clone() },
                 ..profile
             }
-        },
-    )
+        })
 }
 
 proptest! {

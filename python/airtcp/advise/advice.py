@@ -179,6 +179,8 @@ class Advice:
     """The scenario as a file."""
     recommendation: Recommendation | None
     """None if too little has run, or if nothing arrived."""
+    buffers: str | None
+    """Says that the hosts' buffers limit every scheme, and the cure; None if they do not."""
     nothing_arrived: str | None
     """Says that nothing arrived with any scheme, and why; None otherwise."""
     not_closed: str | None

@@ -159,6 +159,7 @@ def _advice(
         scenario=document(inquiry.scenario),
         scenario_toml=inquiry.scenario.to_toml(),
         recommendation=choose(inquiry.race, inquiry.beside),
+        buffers=inquiry.buffers.first() if inquiry.buffers else None,
         nothing_arrived=inquiry.race.nothing_arrived if inquiry.race.runs else None,
         not_closed=next((each.text for each in unknown if each.quantity == NOT_CLOSED), None),
         loss_between=inquiry.question.loss_between,

@@ -83,20 +83,31 @@ class Candidate:
         return Scheme(self.scheme).is_split
 
     @property
+    def is_sender(self) -> bool:
+        """Whether it is a congestion control alone, with the hosts' settings as they are."""
+        names = Scheme(self.scheme).names
+        return self.setting is None and len(names) == 1 and names[0] in CONGESTION_CONTROLS
+
+    @property
     def deployable(self) -> bool:
         """Whether it is available today."""
         return EFFORTS.index(self.stage) <= EFFORTS.index("build")
 
 
 def first_round(
-    now: str, controlled: frozenset[Place], window_bytes: int, own: Sequence[str] = ()
+    now: str,
+    controlled: frozenset[Place],
+    window_bytes: int,
+    own: Sequence[str] = (),
+    send_buffer: int | None = None,
 ) -> list[Candidate]:
     """Returns the current scheme, then everything that changes one thing of it; `own` are the asker's
-    senders."""
+    senders. `send_buffer` is the size that the path needs, if the sender's is too small."""
     found = [
         Candidate(now),
         *_senders(now, controlled),
-        *(Candidate(name) for name in own if "sender" in controlled),
+        *(Candidate(_on_hosts(name, now)) for name in own if "sender" in controlled),
+        *_buffers(now, controlled, send_buffer),
         *_receivers(now, controlled, window_bytes),
         *_gateways(now, controlled),
         *_both(now, controlled),
@@ -109,7 +120,7 @@ def second_round(now: str, ranked: Sequence[Candidate]) -> list[Candidate]:
 
     Not the full product: a machine's gain with a sender that loses alone decides nothing.
     """
-    senders = [c for c in ranked if c.scheme in CONGESTION_CONTROLS and c.queue is None and c.scheme != now]
+    senders = [c for c in ranked if c.is_sender and c.queue is None and c.scheme != now]
     machines = [machine for c in ranked if (machine := _machine(c.scheme)) and hosts(c.scheme) == hosts(now)]
     queued = any((c.scheme, c.queue) == (now, "fq-codel") for c in ranked)
     # Behind a proxy that chooses its own wireless sender, the sender hardly matters.
@@ -148,9 +159,9 @@ def _senders(now: str, controlled: frozenset[Place]) -> Iterator[Candidate]:
     for name, facts in CONGESTION_CONTROLS.items():
         if facts.needs_marks:
             if {"sender", "gateway"} <= controlled:
-                yield Candidate(name, MARKING[name])
+                yield Candidate(_on_hosts(name, now), MARKING[name])
         elif facts.places <= controlled:
-            yield Candidate(name)
+            yield Candidate(_on_hosts(name, now))
     for name, facts in PARTS.items():
         if (
             facts.places <= controlled
@@ -160,6 +171,20 @@ def _senders(now: str, controlled: frozenset[Place]) -> Iterator[Candidate]:
             yield Candidate(f"{now}+{PARAMETERS.get(name, name)}")
     if {"sender", "gateway"} <= controlled:
         yield Candidate(Scheme(now).with_key("ecn", "true").text, "red-ecn", setting="ecn")
+
+
+def _on_hosts(sender: str, now: str) -> str:
+    """Returns the sender with the settings of the hosts, which it leaves alone."""
+    scheme = Scheme(sender)
+    for key, value in ((key, value) for term in Scheme(now).terms for key, value in term.keys.items()):
+        scheme = scheme.with_key(key, value) if key in SETTINGS else scheme
+    return scheme.text
+
+
+def _buffers(now: str, controlled: frozenset[Place], size: int | None) -> Iterator[Candidate]:
+    if "sender" in controlled and size is not None:
+        roomy = Scheme(now).with_key("send_buffer", f"{round(size / 1000)}kB")
+        yield Candidate(roomy.text, setting="send_buffer")
 
 
 def _receivers(now: str, controlled: frozenset[Place], window_bytes: int) -> Iterator[Candidate]:

@@ -339,6 +339,15 @@ QUEUES: dict[str, Facts] = {
 }
 
 SETTINGS: dict[str, Facts] = {
+    "send_buffer": Facts(
+        SENDER,
+        "setting",
+        "sysctl net.ipv4.tcp_wmem, or SO_SNDBUF of the application",
+        "Linux tcp(7)",
+        "not needed",
+        encrypted=QUIC_APART,
+        caution="a system-wide setting applies to all of the sender's paths, and costs its memory",
+    ),
     "receive_window": Facts(
         RECEIVER,
         "setting",

@@ -11,6 +11,7 @@ from airtcp._engine import Scenario, time_in_seconds
 from airtcp.advise.asked import Traffic
 from airtcp.advise.bench import Bench, Trial
 from airtcp.advise.beside import Beside
+from airtcp.advise.buffers import Buffers
 from airtcp.advise.candidates import WINDOW_BDPS, Candidate, first_round, second_round
 from airtcp.advise.choice import choose, contenders
 from airtcp.advise.deployment import Place
@@ -88,6 +89,7 @@ class Inquiry:
         self.ends: list[Race] = []
         """The current and the recommended scheme at either end of the loss interval."""
         self.packets_per_s = 0.0
+        self.buffers: Buffers | None = None
         self.shortest_s = SHORTEST_S
         self._around_is_dear = False
 
@@ -122,6 +124,13 @@ class Inquiry:
         """Prepares the scenario to run: its traffic, and a duration within the effort."""
         question = self.question
         self.packets_per_s = pilot["bound_bps"] / PACKET_BITS
+        self.buffers = Buffers.of(
+            self.now.scheme,
+            self.scenario.profile,
+            pilot["bound_bps"],
+            least_rtt_s(pilot),
+            sum(flow["measured"] for flow in pilot["flows"]),
+        )
         if question.traffic:
             self.scenario = with_traffic(self.scenario, traffic(question.traffic, pilot))
         duration_s = self.scenario.duration_s
@@ -149,7 +158,11 @@ class Inquiry:
 
     def _first(self, pilot: Run) -> list[Candidate]:
         window = max(LEAST_WINDOW_BYTES, WINDOW_BDPS * pilot["bound_bps"] * least_rtt_s(pilot) / 8)
-        found = first_round(self.question.now, self._controlled, round(window), self.question.own)
+        buffers = self.buffers
+        send_buffer = buffers.wanted if buffers and buffers.sender_limits else None
+        found = first_round(
+            self.question.now, self._controlled, round(window), self.question.own, send_buffer
+        )
         return [c for c in found if c.tunnel is None or is_worth_trying(self.path, c.tunnel)]
 
     @property

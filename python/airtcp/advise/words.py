@@ -52,7 +52,9 @@ def paragraphs(advice: Advice) -> Iterator[Paragraph]:
 
 
 def _mind_first(advice: Advice) -> Iterator[str]:
-    """Yields the assumptions that may reverse the answer."""
+    """Yields what comes before any choice, and the assumptions that may reverse the answer."""
+    if advice.buffers:
+        yield _sentence(advice.buffers)
     if advice.rate_assumed:
         yield _sentence(advice.rate_assumed)
         along_rate = rate_range(advice)

@@ -43,6 +43,7 @@ RECOVERY: dict[str, tuple[Step, ...]] = {
 }
 ASK_FOR_ECN = Sysctl("net.ipv4.tcp_ecn", "1")
 RMEM = "net.ipv4.tcp_rmem"
+WMEM = "net.ipv4.tcp_wmem"
 UNITS = {"": 1, "B": 1, "kB": 1000, "MB": 1000**2, "GB": 1000**3, "KiB": 1024, "MiB": 1024**2, "GiB": 1024**3}
 TIMER_FACTOR = "10"
 """Paper 003 §V, and the default of `rto-m`."""
@@ -123,23 +124,34 @@ def _setting(key: str, value: str, host: Host) -> Iterator[Part]:
     facts = SETTINGS[key]
     if key == "ecn":
         yield Part("sender", facts.how, lambda: [ASK_FOR_ECN] if value == "true" else [])
+    elif key == "send_buffer":
+        yield Part("sender", facts.how, lambda: [_send_buffer(value, host)])
     elif key == "receive_window":
         yield Part("receiver", facts.how, lambda: [_receive_buffer(value, host)])
     else:
         yield Part("receiver", facts.how, lambda: _by_hand(key, facts))
 
 
+def _send_buffer(size: str, host: Host) -> Sysctl:
+    return _buffer(WMEM, "4096 16384 4194304", _in_bytes("send_buffer", size), host)
+
+
 def _receive_buffer(window: str, host: Host) -> Sysctl:
     """Linux offers half of the buffer as window if tcp_adv_win_scale has its default, 1."""
-    least, default, _ = (int(number) for number in (host.sysctl(RMEM) or "4096 131072 6291456").split())
-    most = max(least, 2 * _in_bytes(window))
-    return Sysctl(RMEM, f"{least} {min(default, most)} {most}")
+    return _buffer(RMEM, "4096 131072 6291456", 2 * _in_bytes("receive_window", window), host)
 
 
-def _in_bytes(size: str) -> int:
+def _buffer(sysctl: str, kernels: str, size: int, host: Host) -> Sysctl:
+    """Changes the largest size alone, unless the initial one is larger."""
+    least, default, _ = (int(number) for number in (host.sysctl(sysctl) or kernels).split())
+    most = max(least, size)
+    return Sysctl(sysctl, f"{least} {min(default, most)} {most}")
+
+
+def _in_bytes(key: str, size: str) -> int:
     found = re.fullmatch(r"([0-9.]+)\s*([A-Za-z]*)", size)
     if found is None or found[2] not in UNITS:
-        raise ApplyError(f"receive_window={size}: write a size, for example 120kB")
+        raise ApplyError(f"{key}={size}: write a size, for example 120kB")
     return round(float(found[1]) * UNITS[found[2]])
 
 

@@ -26,8 +26,11 @@ class Term:
         return {key.strip(): value.strip() for key, _, value in pairs}
 
     def with_key(self, key: str, value: str) -> Term:
-        """Returns this term with one more key."""
-        return Term(f"{self.text}:{key}={value}")
+        """Returns this term with this key, in place of another value of it."""
+        if key not in self.keys:
+            return Term(f"{self.text}:{key}={value}")
+        keys = {**self.keys, key: value}
+        return Term(":".join([self.name, *(f"{name}={setting}" for name, setting in keys.items())]))
 
 
 @dataclass(frozen=True)
@@ -39,6 +42,8 @@ class Scheme:
     (['cubic', 'split'], 'fq-codel')
     >>> scheme.with_key("ecn", "true").without("split").text
     'cubic:beta=0.8:ecn=true @ fq-codel'
+    >>> scheme.with_key("beta", "0.7").text
+    'cubic:beta=0.7+split @ fq-codel'
     """
 
     text: str
@@ -69,7 +74,7 @@ class Scheme:
         return SPLITS in self.names
 
     def with_key(self, key: str, value: str, term: str | None = None) -> Scheme:
-        """Returns the scheme with one more key, in its first term or in `term` if it has that."""
+        """Returns the scheme with this key, in its first term or in `term` if it has that."""
         place = 0 if term is None else next((n for n, name in enumerate(self.names) if name == term), None)
         if place is None:
             return self

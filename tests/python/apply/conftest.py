@@ -20,6 +20,7 @@ SYSCTLS = {
     "net/ipv4/tcp_sack": "1",
     "net/ipv4/tcp_mtu_probing": "0",
     "net/ipv4/tcp_rmem": "4096\t131072\t6291456",
+    "net/ipv4/tcp_wmem": "4096\t16384\t4194304",
     "net/ipv4/ip_forward": "0",
     "net/ipv6/conf/all/forwarding": "0",
 }

@@ -52,6 +52,7 @@ def undone(fake: FakeHost) -> list[str]:
         Wanted("concord:look=0+rto-m:m=12", cgroup="/sys/fs/cgroup/data", persistent=True),
         Wanted("spectcp+sack", "red-ecn", persistent=True),
         Wanted("cubic:receive_window=120kB", role=RECEIVER, persistent=True),
+        Wanted("cubic:send_buffer=18MB", persistent=True),
         Wanted("cubic+packet-control:threshold=9", role=GATEWAY, wired="eth0", persistent=True),
         Wanted("bbr", "fq-codel", role=GATEWAY, wireless="wlan0", persistent=True),
         Wanted("mtu-probing", persistent=True),

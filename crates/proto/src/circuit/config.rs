@@ -96,6 +96,7 @@ impl Config {
         TcpConfig {
             packet_size: self.vmss.0 as u32 + 40 + tcp.option_bytes(),
             // Virtual bytes fill no buffer: only cwnd limits (§4.5.1).
+            send_buffer: None,
             receive_window: Bytes(1 << 30),
             receive_buffer: Some(Bytes(1 << 31)),
             window_scaling: true,

@@ -19,6 +19,8 @@ impl Config {
             prr: false,
             eifel: false,
             f_rto: false,
+            // What the circuit has not taken limits it.
+            send_buffer: None,
             // A TCP that does not respond to marks must not ask for them (RFC 3168 §6.1).
             ecn: false,
             ..tcp.clone()

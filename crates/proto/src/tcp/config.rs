@@ -38,6 +38,9 @@ pub struct TcpConfig {
     pub initial_window: u32,
     /// Initial ssthresh in segments; absent: arbitrarily high (RFC 5681 §3.1).
     pub initial_ssthresh: Option<u32>,
+    /// The largest send buffer (Linux's `tcp_wmem`). Data without an acknowledgment fills at most four fifths of it, in the mean: the
+    /// rest are the structures around it, and room that Linux leaves until a third of the buffer is free. Absent: no limit.
+    pub send_buffer: Option<Bytes>,
     /// Receive buffer: the largest window that is advertised.
     pub receive_window: Bytes,
     /// The buffer that a receiver begins with (Linux's `tcp_rmem`), of which its own structures take half. With `quick_acks` each
@@ -202,5 +205,12 @@ impl TcpConfig {
     /// Payload bytes of a full segment over IPv4: the effective MSS (RFC 6691).
     pub fn segment_payload(&self) -> u32 {
         self.packet_size.saturating_sub(40 + self.option_bytes()).max(1)
+    }
+
+    /// Bytes that the send buffer lets be outstanding, for segments of `mss` bytes: at least two of them, as in Linux. On Linux 6.18,
+    /// 322 kB were seen to be outstanding, in the mean, with a buffer of 400 kB.
+    pub fn most_outstanding(&self, mss: u32) -> u32 {
+        let Some(Bytes(buffer)) = self.send_buffer else { return u32::MAX };
+        u32::try_from(buffer / 5 * 4).unwrap_or(u32::MAX).max(2 * mss)
     }
 }

@@ -17,11 +17,25 @@ pub struct Negotiated {
     pub window_scaling: bool,
     /// Shift of the windows that the peer advertises (RFC 7323 §2.3).
     pub peer_window_shift: u8,
+    /// Bytes that our send buffer lets be outstanding.
+    pub most_outstanding: u32,
     /// Payload bytes of a full segment (RFC 6691: the MSS less the options on each segment).
     pub mss: u32,
 }
 
 impl Negotiated {
+    /// Bytes that may be outstanding, given the window field of a segment without SYN: what the peer offers, as far as our send buffer
+    /// holds it. Nothing else needs to know of that buffer.
+    #[inline(always)]
+    pub fn window(&self, field: u16) -> u64 {
+        (u32::from(field) << self.peer_window_shift).min(self.most_outstanding).into()
+    }
+
+    /// The same for a segment with SYN (RFC 7323 §2.2: its window is never scaled).
+    pub fn window_of_syn(&self, field: u16) -> u64 {
+        u32::from(field).min(self.most_outstanding).into()
+    }
+
     /// The timestamps of a segment that leaves now, if they are in use. The echo is still to come.
     #[inline(always)]
     pub fn stamps(&self, now: Time) -> Option<Timestamps> {
@@ -52,6 +66,7 @@ pub fn negotiate(config: &TcpConfig, syn: &Segment) -> Negotiated {
     let is_ack = syn.flags.contains(Flags::ACK);
     // RFC 3168 §6.1.1: a SYN asks with ECE and CWR, a SYN-ACK agrees with ECE alone.
     let asks_ecn = syn.flags.contains(Flags::ECE) && syn.flags.contains(Flags::CWR) != is_ack;
+    let mss = own_mss.min(peer_mss).saturating_sub(if timestamps { 12 } else { 0 }).max(1);
     Negotiated {
         timestamps,
         sack: config.sack && syn.syn.sack_permitted,
@@ -59,7 +74,8 @@ pub fn negotiate(config: &TcpConfig, syn: &Segment) -> Negotiated {
         window_scaling: window_scale.is_some(),
         // RFC 7323 §2.3: more than 14 is 14.
         peer_window_shift: window_scale.unwrap_or(0).min(14),
-        mss: own_mss.min(peer_mss).saturating_sub(if timestamps { 12 } else { 0 }).max(1),
+        most_outstanding: config.most_outstanding(mss),
+        mss,
     }
 }
 

@@ -67,6 +67,7 @@ pub fn rfc() -> TcpConfig {
         // RFC 6928 §2.
         initial_window: 10,
         initial_ssthresh: None,
+        send_buffer: None,
         receive_window: Bytes(16 << 20),
         receive_buffer: None,
         window_scaling: true,
@@ -120,6 +121,8 @@ pub fn linux() -> TcpConfig {
         byte_counting_limit: None,
         windows: WindowRules::Linux,
         cubic: CubicRules::Linux,
+        // Distributions leave the kernel's default of `tcp_wmem`.
+        send_buffer: Some(Bytes(4 << 20)),
         dsack: true,
         delayed_ack: Dur::from_millis(40),
         quick_acks: 16,

@@ -212,6 +212,8 @@ impl Pair {
                 end <= view.una + view.peer_window + 1,
                 "beyond the peer's window: {transmit:?} {view:?}"
             );
+            let most = config.most_outstanding(self.ends[by].negotiated_mss());
+            assert!(end <= view.una + u64::from(most) + 1, "beyond the send buffer: {transmit:?} {view:?}");
             // F-RTO's two segments leave with everything else still counted as in flight (RFC 5682 §2.1 step 2b); a tail
             // loss probe leaves whatever cwnd says (RFC 8985 §7.3).
             let is_f_rto = config.f_rto && view.in_recovery;

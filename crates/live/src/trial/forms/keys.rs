@@ -36,6 +36,7 @@ const RULES: &[(&str, Rule)] = &[
     ("packet_size", Judge(packet_size)),
     ("initial_window", Set(initial_window)),
     ("initial_ssthresh", Fixed("the kernel starts with an unbounded ssthresh")),
+    ("send_buffer", Set(send_buffer)),
     ("receive_window", Set(receive_window)),
     ("receive_buffer", Elsewhere),
     ("window_scaling", Set(|config, form| form.switch("tcp_window_scaling", config.window_scaling))),
@@ -90,6 +91,7 @@ const SENDERS: &[&str] = &[
     "initial_ssthresh",
     "ecn_retransmissions",
     "nagle",
+    "send_buffer",
     "recovery",
     "timeout_policy",
     "dupack_threshold",
@@ -143,9 +145,6 @@ pub(super) fn empty() -> Form {
     // A connection learns nothing from earlier ones.
     form.sysctl("tcp_no_metrics_save", 1);
     form.sysctl("tcp_slow_start_after_idle", 1);
-    // The send buffer must not limit a sender. By default it grows to two windows, which one hole fills if its
-    // retransmission is lost.
-    form.sysctl("tcp_wmem", "4096 67108864 67108864");
     form
 }
 
@@ -198,6 +197,16 @@ fn packet_size(config: &TcpConfig, form: &mut Form, draft: &mut Draft<'_>) {
     if !PACKET_BYTES.contains(&config.packet_size) {
         draft.lacks(format!("packet_size = {}: the kernel accepts 100 to 65535 bytes", config.packet_size));
     }
+}
+
+/// What stands for no limit.
+const LARGEST_BUFFER: Bytes = Bytes(64 << 20);
+
+/// The buffer has its largest size from the beginning. By default it grows to two windows, which one hole fills if its
+/// retransmission is lost.
+fn send_buffer(config: &TcpConfig, form: &mut Form) {
+    let most = config.send_buffer.unwrap_or(LARGEST_BUFFER).0.clamp(4096, LARGEST_BUFFER.0);
+    form.sysctl("tcp_wmem", format!("4096 {most} {most}"));
 }
 
 /// The buffer is twice the window, because half of it is for the kernel's own structures.

@@ -60,6 +60,8 @@ impl Machine for Config {
     fn build(&self, build: MachineBuild<'_>) -> Box<dyn Middlebox> {
         let bounded = |config: &TcpConfig| TcpConfig {
             receive_window: Bytes(config.receive_window.0.min(self.buffer.0)),
+            // What may be passed on and not yet acknowledged is the buffer's own.
+            send_buffer: None,
             receive_buffer: build.hosts.receive_buffer,
             ..config.clone()
         };

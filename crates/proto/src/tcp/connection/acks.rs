@@ -11,8 +11,10 @@ impl Connection {
 
     #[inline]
     pub(super) fn take_ack(&mut self, now: Time, segment: &Header, sack: &SackBlocks, ack: u64) {
-        let shift = if segment.flags().contains(Flags::SYN) { 0 } else { self.negotiated.peer_window_shift };
-        let window = u64::from(segment.window) << shift;
+        let window = match segment.flags().contains(Flags::SYN) {
+            true => self.negotiated.window_of_syn(segment.window),
+            false => self.negotiated.window(segment.window),
+        };
         match self.sender.is_idle_at(ack) {
             true => self.sender.update_window(ack, window, segment.seq),
             false => self.take_news(now, segment, sack, ack, window),

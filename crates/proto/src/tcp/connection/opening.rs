@@ -69,7 +69,7 @@ impl Connection {
     fn accept_syn(&mut self, now: Time, segment: &Segment) {
         self.negotiated = negotiate(&self.rules.config, segment);
         self.receiver.on_syn(now, segment, &self.rules.config);
-        self.sender.on_initial_window(u64::from(segment.window), segment.seq);
+        self.sender.on_initial_window(self.negotiated.window_of_syn(segment.window), segment.seq);
     }
 
     /// RFC 5681 §3.1: after a lost SYN or SYN-ACK the initial window is one segment. In Linux, only after two lost SYNs.

@@ -91,7 +91,7 @@ impl Connection {
             return false;
         }
         let ecn = if self.negotiated.ecn { ecn } else { Ecn::NotEct };
-        let window = self.offered(segment);
+        let window = self.negotiated.window(segment.window);
         if self.sender.get().is_some() {
             return self.take_text_awake(now, *segment, ecn);
         }
@@ -117,7 +117,7 @@ impl Connection {
         self.wake_receiver();
         let Some(is_known) = self.receiver.take_text(now, &segment, ecn) else { return false };
         self.clock = now;
-        let window = self.offered(&segment);
+        let window = self.negotiated.window(segment.window);
         let sender = &mut *self.sender;
         sender.core.stats.segments_received += 1;
         sender.core.stats.duplicate_segments_received += u64::from(is_known);
@@ -158,7 +158,7 @@ impl Connection {
         if !is_pure || !self.only_sends() {
             return false;
         }
-        let window = self.offered(segment);
+        let window = self.negotiated.window(segment.window);
         let Some(sender) = self.sender.get_mut() else { return false };
         let is_next = match self.receiver.get() {
             None => sender.receiver.is_next(now, segment),
@@ -204,19 +204,13 @@ impl Connection {
     #[inline(never)]
     fn handle_expected_news(&mut self, now: Time, segment: Header, sack: &SackBlocks, ack: u64) {
         self.forget_prediction();
-        let window = self.offered(&segment);
+        let window = self.negotiated.window(segment.window);
         let sender = &mut *self.sender;
         if sender.is_idle_at(ack) {
             sender.forget_last_rtt();
             return sender.update_window(ack, window, segment.seq);
         }
         self.take_plain_news(now, &segment, sack, ack, window);
-    }
-
-    /// The window of a segment without SYN, in bytes.
-    #[inline]
-    fn offered(&self, segment: &Header) -> u64 {
-        u64::from(segment.window) << self.negotiated.peer_window_shift
     }
 
     /// [`poll_transmit_into`](Connection::poll_transmit_into) if only an ACK or a full segment of new data can leave next.

@@ -6,6 +6,7 @@ use airtcp_live::daemon;
 use airtcp_live::namespace::leftovers;
 use airtcp_live::proxy::{Config, Entrance, Limits, Service, Side, Tuning, allow_files};
 use airtcp_proto::scheme::Scheme;
+use airtcp_proto::tcp::profile;
 use airtcp_wire::Dur;
 use airtcp_wire::human::{self, Bytes};
 use clap::{ArgGroup, ValueEnum};
@@ -203,7 +204,9 @@ enum WirelessStack {
 }
 
 fn scheme(text: &str) -> Result<Scheme, String> {
-    let scheme = Scheme::parse(text, "linux").map_err(|error| error.to_string())?;
+    let mut scheme = Scheme::parse(text, "linux").map_err(|error| error.to_string())?;
+    // Unless it is given, the proxy's memory takes the place of a host's send buffer.
+    scheme.config.send_buffer.take_if(|buffer| Some(*buffer) == profile::linux().send_buffer);
     match (&scheme.base_station, &scheme.circuit) {
         (None, None) => Ok(scheme),
         _ => Err("the proxy accepts only sender terms, since it is itself the split".to_owned()),
