@@ -9,12 +9,25 @@ from pathlib import Path
 
 import numpy as np
 
-from airtcp.fit.measurement import Floats, Measurement, Reordering, RoundTrips, Throughput, Transfer
+from airtcp.fit.measurement import (
+    Arrived,
+    Course,
+    Floats,
+    Measurement,
+    Reordering,
+    RoundTrips,
+    Throughput,
+    Transfer,
+)
 
 Fields = dict[str, tuple[float, float | None]]
 """By name, the numbers before and after the stroke."""
 USUAL_INTERVAL_S = 1.0
 _DELIVERY = re.compile(r"\bdelivery_rate (\d{1,18}(?:\.\d{1,9})?)([KMGT]?)bps")
+_BUSY = re.compile(r"\bbusy:(\d{1,15})ms")
+_BULK = 0.9
+"""A connection that had data to send for this share of its life is a transfer that can be repeated."""
+_FEW_SAMPLES = 4
 _PREFIXES = {"": 1.0, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
 _FLAGS = frozenset(("ts", "sack", "ecn", "ecnseen", "fastopen"))
 _ALGORITHM = re.compile(r"[a-z][a-z0-9_-]*$")
@@ -39,6 +52,12 @@ class Connection:
     acked: array[float] = field(default_factory=lambda: array("d"))
     received: array[float] = field(default_factory=lambda: array("d"))
     delivery_bps: array[float] = field(default_factory=lambda: array("d"))
+    cwnd: array[float] = field(default_factory=lambda: array("d"))
+    """In packets."""
+    resent: array[float] = field(default_factory=lambda: array("d"))
+    """Retransmissions so far."""
+    busy_s: array[float] = field(default_factory=lambda: array("d"))
+    """For how long it has had something to send."""
     last: Fields = field(default_factory=dict)
     least_s: float | None = None
     algorithm: str | None = None
@@ -65,6 +84,10 @@ class Connection:
         self.received.append(_value(fields, "bytes_received"))
         delivery = _DELIVERY.search(line)
         self.delivery_bps.append(float(delivery[1]) * _PREFIXES[delivery[2]] if delivery else _NEVER)
+        self.cwnd.append(fields["cwnd"][0] if "cwnd" in fields else _NEVER)
+        self.resent.append(fields.get("retrans", (0.0, None))[1] or 0.0)
+        busy = _BUSY.search(line)
+        self.busy_s.append(float(busy[1]) / 1e3 if busy else _NEVER)
         if "minrtt" in fields:
             self.least_s = min(fields["minrtt"][0] / 1e3, self.least_s or np.inf)
         words = line[: line.find(" rto:")].split()
@@ -81,7 +104,7 @@ class Connection:
             round_trips=self._round_trips(time_s),
             throughput=self._throughput(time_s, np.array(self.received if self.receives else self.acked)),
             reordering=self._reordering(),
-            transfer=None if self.receives else self._transfer(),
+            transfer=None if self.receives else self._transfer(time_s),
             load="forward" if self.receives else None,
             is_seen_from_far=self.receives,
         )
@@ -118,12 +141,13 @@ class Connection:
             return ()
         return (Throughput(np.zeros(1), np.ones(1), delivery, "forward", is_capacity=False),)
 
-    def _transfer(self) -> Transfer | None:
+    def _transfer(self, time_s: Floats) -> Transfer | None:
         if "data_segs_out" not in self.last:
             return None
         sent, resent = int(_value(self.last, "data_segs_out")), int(self._retransmitted())
         # Kernels that report `bytes_sent` also count DSACKs, and ss omits zeros.
         counts_dsacks = "bytes_sent" in self.last
+        course, arrived = self._course(time_s) or (None, None)
         return Transfer(
             data_packets=max(sent - resent, 0),
             retransmissions=resent,
@@ -131,7 +155,30 @@ class Connection:
             mss_bytes=int(self.mss_bytes),
             congestion_control=self.algorithm,
             ecn=self.has_ecn or None,
+            course=course,
+            arrived=arrived,
         )
+
+    def _course(self, time_s: Floats) -> tuple[Course, Arrived] | None:
+        """Returns what happened when, and what arrived; None unless it has been sending all the time."""
+        acked, spans_s = np.array(self.acked), np.diff(time_s)
+        grown = float(acked[-1] - acked[0])
+        if len(acked) < _FEW_SAMPLES or grown <= 0 or not (spans_s > 0).all() or (np.diff(acked) < 0).any():
+            return None
+        # What was acknowledged before the first sample came at the same rate.
+        begun_s = float(acked[0] / grown * (time_s[-1] - time_s[0]))
+        lasted_s = begun_s + float(time_s[-1] - time_s[0])
+        if not self.busy_s[-1] >= _BULK * lasted_s:
+            return None
+        course = Course(
+            begun_s + time_s[1:] - time_s[0],
+            spans_s,
+            np.array(self.rtt_s)[1:],
+            np.array(self.cwnd)[1:] * self.mss_bytes,
+            np.maximum(np.diff(self.resent), 0.0),
+        )
+        expansion = (self.mss_bytes + _HEADER_BYTES) / self.mss_bytes
+        return course, Arrived(float(acked[-1]) * expansion, lasted_s)
 
     def _retransmitted(self) -> float:
         in_all = self.last.get("retrans", (0.0, None))[1]

@@ -81,6 +81,8 @@ def _transfer(parts: list[Transfer]) -> Transfer | None:
         retransmissions=sum(part.retransmissions for part in parts),
         spurious=sum(each or 0 for each in spurious) if None not in spurious else None,
         ecn=any(part.ecn for part in parts) or None,
+        course=parts[0].course if len(parts) == 1 else None,
+        arrived=parts[0].arrived if len(parts) == 1 else None,
     )
 
 
