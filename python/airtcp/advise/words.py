@@ -12,6 +12,7 @@ from airtcp.facts.numbers import milliseconds, seconds
 from airtcp.facts.stats import Estimate
 from airtcp.facts.units import rate_scale
 from airtcp.facts.verdict import listed, percent
+from airtcp.fit.arrival import BEYOND
 
 MUCH_DELAY = 1.3
 """RTTs longer by this factor are a cost worth mentioning."""
@@ -53,6 +54,10 @@ def paragraphs(advice: Advice) -> Iterator[Paragraph]:
 
 def _mind_first(advice: Advice) -> Iterator[str]:
     """Yields what comes before any choice, and the assumptions that may reverse the answer."""
+    for text in advice.unknown:
+        quantity, _, rest = text.partition(": ")
+        if quantity == BEYOND:
+            yield rest
     if advice.buffers:
         yield _sentence(advice.buffers)
     if advice.rate_assumed:

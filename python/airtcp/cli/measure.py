@@ -16,7 +16,7 @@ import typer
 
 from airtcp._engine import ScenarioError, rate_in_bps, time_in_seconds
 from airtcp.cli.console import plain_console
-from airtcp.cli.errors import INTERRUPTED, InputError, reason, writing
+from airtcp.cli.errors import FAILED, INTERRUPTED, InputError, reason, writing
 from airtcp.cli.given import check_excluded, check_needs
 
 if TYPE_CHECKING:
@@ -187,7 +187,7 @@ def _fit(console: Console, measured: Measured, folder: Path, *, is_said: bool) -
     """Writes the scenario; returns the logs that contribute to it."""
     # Readers of all formats are slow to import.
     from airtcp.cli.fit import say  # noqa: PLC0415
-    from airtcp.fit import fit_measurements  # noqa: PLC0415
+    from airtcp.fit import NothingArrives, fit_measurements  # noqa: PLC0415
     from airtcp.fit.detect import read  # noqa: PLC0415
     from airtcp.fit.readers import FileError  # noqa: PLC0415
 
@@ -205,6 +205,10 @@ def _fit(console: Console, measured: Measured, folder: Path, *, is_said: bool) -
     except FileError as error:
         console.print(f"Note: {error}")
         return []
+    except NothingArrives as failure:
+        console.print(str(failure))
+        console.print(f"Logs: {folder}.")
+        raise typer.Exit(FAILED) from failure
     place = folder / "path.toml"
     with writing(place):
         fitted.write(place)

@@ -82,8 +82,7 @@ def silent(measurements: Sequence[Measurement], holes: Sequence[Hole]) -> Iterat
         if measurement.reported_mtu_bytes is not None:
             yield (
                 f"The path takes packets of at most {measurement.reported_mtu_bytes} bytes, as a router has "
-                f"reported ({name}): longer ones are not lost, and TCP learns it too. For the loss of full "
-                "packets, ping with that length."
+                f"reported ({name}): longer ones are not lost, and TCP learns it too."
             )
         if name in explained or measurement.reported_mtu_bytes is not None:
             continue

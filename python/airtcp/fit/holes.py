@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from airtcp.fit.by_length import by_length
 from airtcp.fit.evidence import WAYS, shown
 from airtcp.fit.findings import Finding
 from airtcp.fit.measurement import Direction, Fates, LengthCount, Measurement
@@ -107,7 +108,7 @@ class Hole:
         )
         yield (
             f"On {sender}: `sudo airtcp apply mtu-probing`, that is net.ipv4.tcp_mtu_probing=1, which finds "
-            "the length that passes (RFC 4821)."
+            "the length that passes (RFC 4821), some seconds after a connection has begun."
         )
         yield f"On the same, a smaller MTU: ip link set dev IFACE mtu {mtu}."
         yield "On a gateway between: `airtcpd proxy`, each side of which has a path MTU of its own."
@@ -214,24 +215,12 @@ def _all_counts(measurement: Measurement) -> Iterator[LengthCount]:
     if measurement.transfer is not None:
         return
     for fates in measurement.fates:
-        yield from _of_fates(fates)
+        yield from by_length(fates)
     for count in measurement.loss_counts:
         # Losses of one direction are those of a UDP transfer, which may have been faster than the link.
         if count.packet_bytes is not None and count.direction == "both":
             arrived = round(count.packets - count.lost)
             yield LengthCount(count.packet_bytes, count.packets, arrived, count.direction)
-
-
-def _of_fates(fates: Fates) -> Iterator[LengthCount]:
-    if fates.sizes is not None:
-        lengths, places = np.unique(fates.sizes, return_inverse=True)
-        sent = np.bincount(places)
-        lost = np.bincount(places, weights=fates.lost)
-        for length, n, gone in zip(lengths, sent, lost, strict=True):
-            yield LengthCount(float(length), int(n), int(n - gone), fates.direction)
-    elif fates.packet_bytes is not None:
-        n = len(fates.lost)
-        yield LengthCount(fates.packet_bytes, n, n - int(fates.lost.sum()), fates.direction)
 
 
 def _hole(counts: Sequence[tuple[LengthCount, str]], way: Direction) -> Hole | None:

@@ -39,7 +39,7 @@ class Book:
 
     load: str
     """Direction that other traffic fills: `none`, `there` or `back`; `own` if the probes themselves are the
-    load."""
+    load; `search` if they search for the path's MTU."""
     probes: dict[int, Probe] = field(default_factory=dict)
     """By sequence number, in order of sending."""
 

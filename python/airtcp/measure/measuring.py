@@ -18,7 +18,7 @@ from airtcp.measure.peer import Peer
 from airtcp.measure.ping_program import PingProgram
 from airtcp.measure.prober import ProbeError, Prober
 from airtcp.measure.probing import LARGEST, await_late, path_mtu, probe
-from airtcp.measure.sockets import SMALL_PAYLOAD, Host
+from airtcp.measure.sockets import SMALL_PAYLOAD, Host, device_mtu
 from airtcp.measure.tcp_probe import TcpProbe
 from airtcp.measure.trains import MOST_BYTES, Trains, send_trains
 
@@ -174,14 +174,25 @@ class _Run:
             return
         self.watch.phase("path MTU")
         patience_s = max(MTU_PATIENCE_S, 3 * self.prober.rtt_s if isinstance(self.prober, Peer) else 0.0)
-        found = path_mtu(self.prober, patience_s)
+        book, device = Book("search"), device_mtu(self.prober.host)
+        found = path_mtu(self.prober, book, patience_s)
         if found is None:
             self._note("full-sized packets get no replies: loss by size is unknown")
             return
         self.sizes = (*self.sizes, found)
         self.facts["mtu"] = str(found)
-        if found < LARGEST and found != 1500:
+        if device is not None and found < min(device, LARGEST):
+            self._note(f"path MTU {found} bytes{self._reported(book, found)}")
+        elif found < LARGEST and found != 1500:
             self._note(f"path MTU {found} bytes")
+
+    def _reported(self, book: Book, found: int) -> str:
+        """Writes the search, and returns whether the path tells its MTU to those that exceed it."""
+        told = device_mtu(self.prober.host)
+        self._settle(book)
+        facts = {**self.facts, "told": str(told)} if told == found else self.facts
+        self._write("mtu.csv", book.lines(facts))
+        return ", as a router has reported" if told == found else ": longer ones vanish without a word"
 
     def _probe(
         self,

@@ -62,15 +62,14 @@ def listen(prober: Prober, book: Book, wait_s: float) -> None:
         book.answered(answer)
 
 
-def path_mtu(prober: Prober, patience_s: float) -> int | None:
-    """Returns the longest packet that is answered, by probes that may not be fragmented; it needs no ICMP
-    from routers.
+def path_mtu(prober: Prober, book: Book, patience_s: float) -> int | None:
+    """Returns the longest packet that is answered, by probes that may not be fragmented; the book keeps them.
+    It needs no ICMP from routers.
 
     None: not even small packets are answered.
     """
 
     def passes(ip_bytes: int) -> bool:
-        book = Book("none")
         for _ in range(TRIES):
             sequence = prober.send(ip_bytes)
             if sequence is None:
@@ -80,7 +79,7 @@ def path_mtu(prober: Prober, patience_s: float) -> int | None:
             until_s = time.monotonic() + patience_s
             while time.monotonic() < until_s:
                 listen(prober, book, 0.02)
-                if any(each.answer for each in book.probes.values()):
+                if any(each.answer for each in book.probes.values() if each.ip_bytes == ip_bytes):
                     return True
         return False
 

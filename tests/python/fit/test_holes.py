@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -15,10 +16,12 @@ from dialects import DIALECTS, Rtts
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from airtcp.advise.words import _mind_first
 from airtcp.facts.scenario import document
 from airtcp.fit import NothingArrives, fit
 from airtcp.fit.detect import read
 from airtcp.fit.holes import find_holes, outside
+from airtcp.fit.left_open import left_open
 from airtcp.fit.measurement import Direction, Fates, Floats, Measurement, RoundTrips
 
 MSS = 1448
@@ -288,6 +291,17 @@ def test_long_pings_that_are_filtered_are_no_hole(tmp_path: Path) -> None:
     assert "long.log" in " ".join(fitted.notes)
     assert fitted.loss is not None
     assert fitted.loss.lost == 0
+
+
+def test_advice_on_the_scenario_says_it_first(tmp_path: Path) -> None:
+    """A fitted scenario keeps it in its table `measurement`."""
+    small = write(tmp_path / "small.log", log("linux", RTTS, 56))
+    fitted = fit([small, write(tmp_path / "large.log", log("linux", [None] * 20, 1472))])
+    found = left_open(document(fitted.scenario))
+    assert found is not None
+    texts = tuple(unknown.text for unknown in found.unknown)
+    told = _mind_first(SimpleNamespace(unknown=texts, buffers=None, rate_assumed=None, readings=()))  # type: ignore[arg-type]
+    assert next(told).startswith("A path-MTU black hole there or back: none of 20 packets of 1500 bytes")
 
 
 def test_the_commands_say_it_first_and_fail(tmp_path: Path) -> None:

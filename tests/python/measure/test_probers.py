@@ -14,6 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 
+from airtcp.fit.detect import read
+from airtcp.fit.holes import find_holes
 from airtcp.measure import icmp, probing
 from airtcp.measure.book import Book, Probe, row, sparkline
 from airtcp.measure.icmp import Icmp, checksum
@@ -112,7 +114,7 @@ def test_a_token_that_is_another_s_gets_no_answer(port: int, monkeypatch: pytest
         Peer(LOOPBACK, port, b"not the token here")
 
 
-def test_path_mtu_is_found_without_a_word_from_any_router() -> None:
+def test_path_mtu_is_found_without_a_word_from_any_router(tmp_path: Path) -> None:
     class Path1437:
         name, has_sizes, host = "fake", True, LOOPBACK
 
@@ -136,7 +138,16 @@ def test_path_mtu_is_found_without_a_word_from_any_router() -> None:
 
         def close(self) -> None: ...
 
-    assert probing.path_mtu(Path1437(), 0.01) == 1437
+    book = Book("search")
+    assert probing.path_mtu(Path1437(), book, 0.01) == 1437
+    log = tmp_path / "mtu.csv"
+    log.write_text("\n".join(book.lines({})))
+    (hole,) = find_holes([read(log)])
+    assert (hole.direction, hole.passes_bytes, hole.vanishes_bytes) == ("both", 1437, 1438)
+    assert hole.is_sure
+    # Once a router tells it, TCP knows, too.
+    log.write_text("\n".join(book.lines({"told": "1437"})))
+    assert find_holes([read(log)]) == ()
 
 
 def test_icmp_probes_the_loopback() -> None:

@@ -8,7 +8,8 @@ time_s,bytes,rtt_ms,there_ms,back_ms,lost
 0.100000,84,,,,back
 0.150000,1500,,,,somewhere
 
-Of probes so dense that they are a load themselves, `load=own`, the fates count and not the delays.
+Of probes so dense that they are a load themselves, `load=own`, the fates count and not the delays. Those of a
+search for the path's MTU, `load=search`, show only which lengths pass; `told` is what a router reported.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import math
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from airtcp.fit.by_length import by_length
 from airtcp.fit.measurement import Direction, Measurement
 from airtcp.fit.probe_series import ProbeSeries
 from airtcp.fit.readers import FileError, Reader
@@ -82,6 +84,11 @@ class _Log:
         error_ms = _number(self.facts.get("clock_error_ms", ""))
         error_s = None if error_ms is None or math.isnan(error_ms) else abs(error_ms) / 1e3
         trips, fates, ways = self.probes.measured(error_s)
+        told = _whole(self.facts.get("told"))
+        if self.facts.get("load") == "search":
+            # Each length depends on the fates of others: they show what passes, and no loss.
+            lengths = tuple(count for each in fates for count in by_length(each))
+            return Measurement(path, "search of the path MTU", lengths=lengths, reported_mtu_bytes=told)
         if trips is None:
             raise FileError(f"{path}: no probe was answered")
         is_dense = self.facts.get("load") == "own"
