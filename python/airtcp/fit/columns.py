@@ -16,6 +16,8 @@ from airtcp.fit.text import shown
 
 _PREFERRED = ("", "median", "mean", "greatest", "least")
 _NAMED = 12
+_DATES = ("date", "day", "datum", "fecha")
+_TIMES_OF_DAY = ("time", "uhrzeit", "zeit", "hora", "heure")
 
 
 @dataclass
@@ -71,13 +73,17 @@ def columns(path: Path, headings: Sequence[str]) -> Columns:
         found = [_as_round_trip(each) for each in found if each.quantity.name == "time"][:1]
         found = [each for each in found if each.quantity.scale == 1e-3]
     if not found:
-        raise FileError(
-            f"{path}: no column gives round trips or rates, the columns are: {listed(headings)}; "
-            "names are e.g. time_s, rtt_ms, lost, bandwidth_kbps"
-        )
+        raise nothing_useful(path, headings)
     clocks = _clocks([column for column in found if column.quantity.kind == "time"], notes)
     paths = _paths([column for column in found if column.quantity.kind != "time"], notes)
     return Columns(clocks, paths, notes, table is not None or is_drive_test(headings), table)
+
+
+def nothing_useful(path: Path, headings: Sequence[str]) -> FileError:
+    return FileError(
+        f"{path}: no column gives round trips or rates, the columns are: {listed(headings)}; "
+        "names are e.g. time_s, rtt_ms, lost, bandwidth_kbps"
+    )
 
 
 def listed(names: Sequence[str]) -> str:
@@ -95,10 +101,12 @@ def _as_round_trip(column: Column) -> Column:
 
 def _clocks(found: list[Column], notes: list[str]) -> list[tuple[int, Clock]]:
     """Takes the first column of times; a date beside a time of day belongs to it."""
-    dates = [each for each in found if each.quantity.name in ("date", "day") and each.quantity.scale is None]
+    dates = [each for each in found if each.quantity.name in _DATES and each.quantity.scale is None]
     times = [each for each in found if each not in dates]
     together = (
-        [dates[0], times[0]] if dates and times and times[0].quantity.name == "time" else (times or dates)[:1]
+        [dates[0], times[0]]
+        if dates and times and times[0].quantity.name in _TIMES_OF_DAY
+        else (times or dates)[:1]
     )
     notes += [
         f"Column `{shown(each.heading)}` is left out: `{shown(together[0].heading)}` is used."

@@ -19,12 +19,13 @@ Kind = Literal["time", "duration", "rtt", "rate", "lost", "arrived"]
 
 _NAMES: dict[Kind, str] = {
     "time": "time timestamp ts t epoch date datetime date_time when start start_time sent_at unix_time "
-    "elapsed time_stamp datetimestamp day start_timestamp test_time log_time",
+    "elapsed time_stamp datetimestamp day start_timestamp test_time log_time zeit zeitstempel datum uhrzeit "
+    "fecha hora heure horodatage tijd tid",
     "duration": "duration interval dt delta length",
     "rtt": "rtt ping latency delay round_trip round_trip_time roundtrip roundtrip_time response_time "
-    "ping_time rtt_time ping_latency ping_rtt lat",
+    "ping_time rtt_time ping_latency ping_rtt lat latenz latence latencia antwortzeit",
     "rate": "bandwidth capacity throughput goodput rate bitrate bit_rate data_rate datarate speed download "
-    "upload",
+    "upload durchsatz bandbreite datenrate debit",
     "lost": "lost loss is_lost dropped drop timeout timed_out",
     "arrived": "received arrived ok success answered",
 }
@@ -37,7 +38,7 @@ _WAYS: dict[str, Direction] = {
     "up": "reverse", "uplink": "reverse", "upload": "reverse", "ul": "reverse", "reverse": "reverse",
     "upstream": "reverse", "tx": "reverse",
 }  # fmt: skip
-_CAPACITY = ("bandwidth", "capacity")
+_CAPACITY = ("bandwidth", "capacity", "bandbreite")
 _STATISTICS = {
     "avg": "mean", "average": "mean", "mean": "mean", "median": "median", "med": "median", "p50": "median",
     "min": "least", "minimum": "least", "least": "least", "best": "least", "low": "least",
@@ -121,9 +122,9 @@ class _Writing:
 
 def _words(heading: str) -> list[str]:
     """Splits at everything but letters and digits, and between `aB`; `/s` stays with its unit."""
-    text = re.sub(
-        r"\s*/\s*s(?:ec(?:ond)?s?)?\b", "/s", heading.strip().replace("μ", "µ"), flags=re.IGNORECASE
-    )
+    plain = unicodedata.normalize("NFKD", heading.strip())
+    heading = "".join(letter for letter in plain if not unicodedata.combining(letter)).replace("μ", "µ")
+    text = re.sub(r"\s*/\s*s(?:ec(?:ond)?s?)?\b", "/s", heading, flags=re.IGNORECASE)
     text = re.sub(r"(?<=[a-z])(?=[A-Z][a-z]|[A-Z]{2})(?<![^A-Za-z]k)", " ", text)
     text = re.sub(r"/(?!s\b)", " ", text, flags=re.IGNORECASE)
     return [word for word in re.split(r"[^\w/µ]+|_+", text) if word]

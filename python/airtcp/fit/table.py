@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from airtcp.fit.columns import Column, Columns, listed
+from airtcp.fit.columns import Column, Columns, listed, nothing_useful
 from airtcp.fit.evidence import LEAST_DIFFERS, NEAR_S
 from airtcp.fit.labels import Labels
 from airtcp.fit.loss_shares import as_shares, fates, packets_per_row
@@ -80,6 +80,9 @@ def several_paths(table: Table) -> Measurement | Subjects:
 def _settle_units(table: Table) -> None:
     for column in table.columns.measured:
         what = column.quantity
+        if what.name == "time" and len(table.headings) > 1 and _increases(column):
+            # The time at which something else was measured, which has no name that is known.
+            raise nothing_useful(table.path, table.headings)
         if what.scale is not None or not column.bare:
             continue
         if what.kind == "rate":
@@ -101,6 +104,11 @@ def _settle_units(table: Table) -> None:
         table.notes.append(f"Column `{shown(column.heading)}` has no unit: {unit} are assumed.")
         column.quantity = replace(what, scale=scale)
         column.values = type(column.values)("d", values * scale)
+
+
+def _increases(column: Column) -> bool:
+    steps = np.diff(np.array(column.values))
+    return len(steps) > 0 and bool((steps > 0).all())
 
 
 def _settle_times(table: Table) -> None:

@@ -268,6 +268,23 @@ def test_date_and_time_of_day_stand_apart(read: Read) -> None:
     assert_allclose(found.round_trips.time_s, [0, 2])
 
 
+def test_columns_in_german_and_french(read: Read) -> None:
+    rows = [("Mo 7. Mär 18:47:41 CET 2022", "33,6", "5,3"), ("Mo 7. Mär 18:47:44 CET 2022", "34,6", "6,3")]
+    found = read("Zeit;Latenz (ms);Durchsatz (MBit/s)\n" + "\n".join(map(";".join, rows)))
+    assert_allclose(found.throughput[0].rate_bps, [5.3e6, 6.3e6])
+    assert_allclose(found.throughput[0].interval_s, 3)
+    found = read("Heure;Débit (Mo/s)\n18:47:41;5,3\n18:47:44;6,3\n")
+    assert_allclose(found.throughput[0].rate_bps, [8 * 5.3e6, 8 * 6.3e6])
+
+
+def test_a_time_beside_unknown_columns_is_no_round_trip(read: Read) -> None:
+    with pytest.raises(FileError, match="the columns are: time, Verizon, ATT"):
+        read(table("time,Verizon,ATT", (0, 100, 50), (1, 101, 52), (2, 103, 53)))
+    found = read(table("icmp_seq,ttl,time", (1, 56, 30.5), (2, 56, 31.5), (3, 56, 29.5)))
+    assert found.round_trips is not None
+    assert_allclose(found.round_trips.rtt_s, [0.0305, 0.0315, 0.0295])
+
+
 def test_a_table_without_a_known_name_shows_its_columns(read: Read) -> None:
     with pytest.raises(FileError, match="the columns are: Alpha, Beta, Gamma"):
         read(table("Alpha,Beta,Gamma", (1, 2, 3), (4, 5, 6), (7, 8, 9)))
