@@ -12,25 +12,15 @@ import numpy as np
 
 from airtcp.fit.correlation import Correlation, correlation
 from airtcp.fit.episodes import Episode, separate
-from airtcp.fit.findings import CONFIDENCE, Value
+from airtcp.fit.findings import Value
+from airtcp.fit.floor import FEW, base_round_trip, seen_base
 from airtcp.fit.levels import Levels, find_levels
-from airtcp.fit.log_normal import LogNormal, Shifts, contradiction, log_normals, shape_contradiction, thinned
+from airtcp.fit.log_normal import LogNormal, Shifts, contradiction, log_normals, shape_contradiction
 from airtcp.fit.measurement import Floats, RoundTrips
 from airtcp.fit.moments import Moments, log_normal_moments, moments
 
 NEGLIGIBLE = 0.005
 """A standard deviation below this share of the lowest round trip, or below 0.1 ms, counts as no variation."""
-SHARES = np.geomspace(1e-3, 1, 40)
-"""How far below the lowest round trip bases are tried, as shares of the farthest."""
-FARTHEST = 0.5
-"""No base is tried further below the lowest round trip than this share of it."""
-LOWEST_SHARE = 0.05
-"""Nor further than this share of the round trips is above it, which is what they resolve."""
-LOWEST_FEW = 5
-RESAMPLES = 100
-MOST_RESAMPLED = 5000
-FEW = 20
-"""Fewer round trips show no distribution."""
 ENOUGH = 100
 """Among fewer, none is too short to be plausible;"""
 NEAR_ALL = 0.3
@@ -105,7 +95,7 @@ def fit_delay(trips: RoundTrips, *, is_idle: bool = True) -> Delay | None:
         # Smoothed values exceed the lowest round trip.
         least = least if trips.least_s is None else min(trips.least_s, least)
         return Delay(Value(least, None, least), least, dropped, None, None, None, len(rtt))
-    whole, seen = moments(rtt), _seen_base(rtt)
+    whole, seen = moments(rtt), seen_base(rtt)
     levels = find_levels(time, rtt)
     if levels is not None:
         return Delay(
@@ -145,7 +135,7 @@ def _fitted(time: Floats, rtt: Floats) -> tuple[Value, Variation | None, str]:
     base = base_round_trip(rtt)
     above = rtt - base.best
     if len(rtt) < FEW or float(above.std()) < max(1e-4, NEGLIGIBLE * base.best):
-        seen = _seen_base(rtt)
+        seen = seen_base(rtt)
         return Value(seen.best, base.low, seen.high), None, ""
     fits = log_normals(above)
     wrong = [contradiction(above, fit) or shape_contradiction(misfit, len(above)) for misfit, fit in fits]
@@ -154,18 +144,6 @@ def _fitted(time: Floats, rtt: Floats) -> tuple[Value, Variation | None, str]:
     misfit, fit = fits[wrong.index("")]
     interval = log_normal_moments(above, (fit.mean, fit.deviation))
     return base, Variation(fit, interval, float(above.std()), misfit, correlation(time, above)), ""
-
-
-def _seen_base(rtt: Floats) -> Value:
-    """Returns the least round trip, which is known to half a step of the clock."""
-    least, step = float(rtt.min()), clock_step(rtt)
-    return Value(least, max(least / 2, least - step / 2), least + step / 2)
-
-
-def clock_step(rtt: Floats) -> float:
-    """Returns what the values are multiples of: the least distance of two that differ; 0 for equal ones."""
-    distinct = np.unique(np.round(rtt, 9))
-    return float(np.diff(distinct).min()) if len(distinct) > 1 else 0.0
 
 
 def _bare(found: Moments) -> tuple[Value, Value]:
@@ -182,46 +160,3 @@ def _shifts(spikes: Episode | None, stalls: Episode | None) -> Shifts:
         share = stalls.length_s / (stalls.every_s.best + stalls.length_s) / STALL_STEPS
         found += [(share, stalls.length_s * (step + 0.5) / STALL_STEPS) for step in range(STALL_STEPS)]
     return [(1 - sum(share for share, _ in found), 0.0), *found]
-
-
-def base_round_trip(rtt: Floats) -> Value:
-    """Returns the round trip without any queueing, where a log-normal's quantiles best match the measured
-    ones.
-
-    The interval comes from a bootstrap over blocks of successive round trips, which are correlated.
-    """
-    least = float(rtt.min())
-    if len(rtt) < FEW or float(rtt.max()) == least:
-        return _seen_base(rtt)
-    random = np.random.default_rng(0)
-    sample = rtt[:: -(-len(rtt) // MOST_RESAMPLED)]
-    block = max(1, round(len(sample) ** (1 / 3)))
-    starts = random.integers(0, len(sample) - block + 1, (RESAMPLES, -(-len(sample) // block)))
-    again = [_shift(sample[(row[:, None] + np.arange(block)).ravel()]) for row in starts]
-    best = _shift(rtt)
-    low, high = np.quantile(again, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
-    return Value(best, min(best, float(low)), max(best, min(float(high), least)))
-
-
-def _shift(rtt: Floats) -> float:
-    """Returns the greatest base, up to the lowest value, that keeps the probability plot nearly as straight
-    as possible.
-
-    The plot's correlation coefficient (Filliben 1975) is flat for nearly symmetric distributions; a tenth of
-    its shortfall is not significant. No base is further below the lowest value than the lowest values are
-    apart, and none below half of it: packets take time.
-    """
-    from scipy.special import ndtri  # noqa: PLC0415 slow to import
-
-    values = thinned(rtt)
-    least = float(values[0])
-    scores = ndtri((np.arange(len(values)) + 0.5) / len(values))
-    lowest = float(values[min(len(values) - 1, max(LOWEST_FEW, int(LOWEST_SHARE * len(values))))])
-    farthest = max(lowest - least, clock_step(rtt))
-    gaps = min(FARTHEST * least, farthest) * SHARES
-    floor = 1e-3 * float(np.median(values) - least) + 1e-9
-    logs = np.log((values - least + floor)[None, :] + gaps[:, None])
-    logs -= logs.mean(axis=1, keepdims=True)
-    straight = (logs @ scores) / np.sqrt((logs**2).sum(axis=1) * (scores**2).sum())
-    near_best = np.flatnonzero(1 - straight <= 1.1 * (1 - straight.max()))
-    return least - float(gaps[near_best[0]])

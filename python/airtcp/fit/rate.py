@@ -95,7 +95,9 @@ def _shown(draft: Draft, evidence: Evidence, estimates: Estimates, way: Directio
 
 def _estimated(found: From[LinkRate], estimate_bps: float, way: Direction, draft: Draft) -> Entry:
     seen = found.what
-    above = "" if seen.at_most_bps is None else f", seldom above {rate(seen.at_most_bps)}"
+    # Where few trains are long enough to show the link, most are slower than it.
+    is_above = seen.at_most_bps is not None and seen.at_most_bps >= estimate_bps
+    above = f", seldom above {rate(seen.at_most_bps or 0.0)}" if is_above else ""
     crowd = "" if seen.crowd is None else f", {percent(seen.crowd)} of the bytes"
     finding = Finding(
         f"rate {there(way)}",

@@ -11,8 +11,9 @@ from airtcp_studies.calibration.probes import probe
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from airtcp.fit.delay import clock_step, fit_delay
+from airtcp.fit.delay import fit_delay
 from airtcp.fit.fitting import Fit, fit_measurements
+from airtcp.fit.floor import clock_step
 from airtcp.fit.levels import find_levels
 from airtcp.fit.log_normal import ALIKE, MEAN_NEAR
 from airtcp.fit.measurement import Floats, Measurement, OneWay, RoundTrips

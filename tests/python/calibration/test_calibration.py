@@ -1,0 +1,78 @@
+"""A small calibration: what fits claim of known paths holds about as often as they say."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from airtcp_studies.calibration.claims import Claim
+from airtcp_studies.calibration.page import judged, page, text
+from airtcp_studies.calibration.paths import known_path
+from airtcp_studies.calibration.study import Coverage, Studied, coverages, study
+
+from airtcp.fit.floor import base_round_trip, seen_base
+
+
+@pytest.fixture(scope="module")
+def studied(tmp_path_factory: pytest.TempPathFactory) -> list[Studied]:
+    journal = tmp_path_factory.mktemp("calibration") / "journal.jsonl"
+    first = study(6, journal=journal, jobs=2)
+    both = study(18, journal=journal, jobs=2)
+    assert both[:6] == first
+    assert len(journal.read_text().splitlines()) == 18
+    return both
+
+
+def test_claims_hold_about_as_often_as_they_say(studied: list[Studied]) -> None:
+    """Some 70 claims of 95 %: more than 10 misses have a probability below 0.1 %."""
+    held = [claim.holds for each in studied for claim in each.claims]
+    assert len(held) >= 50
+    assert held.count(False) <= 10
+    quantities = {claim.quantity for each in studied for claim in each.claims}
+    assert quantities >= {"rate", "loss", "round trip without a queue", "mean round trip"}
+
+
+def test_the_page_has_every_quantity_and_every_miss(studied: list[Studied]) -> None:
+    said = page(studied)
+    assert said == page(studied)
+    for found in coverages(studied):
+        assert f"| {found.quantity} | {found.tool} |" in said
+    wrong = Claim("loss", 0.1, 0.2, 0.3)
+    assert not wrong.holds
+    assert "0.1 to 0.2 | 0.3 |" in page([Studied(known_path(0), (wrong,))])
+    assert "rate" in text(studied)
+
+
+def test_a_share_is_judged_by_what_its_number_tells() -> None:
+    assert judged(Coverage("ping", "loss", True, 20, 16)) == "below"
+    assert judged(Coverage("ping", "loss", True, 20, 19)) == "as claimed"
+    assert judged(Coverage("ping", "loss", True, 400, 399)) == "above"
+    assert judged(Coverage("ping", "loss", False, 400, 400)) == "as claimed"
+
+
+@pytest.mark.parametrize("sigma", [0.3, 0.6, 0.9])
+@pytest.mark.parametrize("memory", [0.0, 0.6])
+def test_the_floor_is_in_its_interval(sigma: float, memory: float) -> None:
+    """95 % of 60: fewer than 52 has a probability of 0.3 %."""
+    held = 0
+    for seed in range(60):
+        random = np.random.default_rng(seed)
+        score = random.standard_normal(400)
+        for place in range(1, len(score)):
+            score[place] = memory * score[place - 1] + np.sqrt(1 - memory**2) * score[place]
+        rtt = np.round(0.05 + 0.01 * np.exp(sigma * score), 4)
+        held += base_round_trip(rtt).includes(0.05)
+    assert held >= 52
+
+
+def test_the_end_of_a_uniform_distribution_is_in_its_interval() -> None:
+    held = sum(
+        seen_base(0.05 + 0.02 * np.random.default_rng(seed).random(400)).includes(0.05) for seed in range(200)
+    )
+    # 95 % of 200, give or take three standard deviations.
+    assert 181 <= held <= 199
+
+
+def test_a_step_of_the_clock_is_uncertain() -> None:
+    found = seen_base(np.full(100, 0.0506))
+    assert found.low == pytest.approx(0.05055)
+    assert found.high == pytest.approx(0.05065)
