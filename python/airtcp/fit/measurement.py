@@ -226,7 +226,7 @@ class Transfer:
     """Direction of the data."""
     connections: int = 1
     """Connections that carried it together, from the same moment on."""
-    course: Course | None = None
+    course: Course | None = field(default=None, compare=False)
     """None if it is unknown when what happened."""
     arrived: Arrived | None = None
 

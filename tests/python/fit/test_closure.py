@@ -185,6 +185,18 @@ def test_samples_of_ss_are_closed_too_if_the_transfer_never_paused(tmp_path: Pat
     assert "at least" in shown(paused, "rate")
 
 
+@pytest.mark.parametrize("scheme", ["cubic", "bbr"])
+def test_captures_do_not_name_the_controller_and_others_are_tried(tmp_path: Path, scheme: str) -> None:
+    place = tmp_path / "transfer.pcapng"
+    path(8000, 60, 60, loss=0.01).vary(duration="20s").run(scheme, 1, pcap=str(place))
+    found = fit(place)
+    assert found.check is not None
+    assert found.check.holds, found.check.text
+    assert (found.check.scheme, found.check.scheme_assumed) == (scheme, True)
+    assert f"({scheme} assumed)" in found.check.text
+    assert found.rate_bps == pytest.approx(8e6, rel=0.01)
+
+
 def impossible() -> str:
     """Half of the packets are lost while a window of ten carries 50 Mbit/s: no path of ours does that."""
     intervals: list[dict[str, Any]] = []

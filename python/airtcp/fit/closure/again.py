@@ -12,6 +12,8 @@ from airtcp.fit.measurement import Arrived, Course, Floats, Transfer
 
 USUAL = "cubic"
 """Assumed if a file does not name the controller, or names one that the simulator does not have."""
+OTHERS = ("bbr", "reno")
+"""Tried where the usual one, assumed, does not do what was measured."""
 MOST_PACKETS = 16_000
 """A run is shortened to this many packets."""
 LEAST_INTERVALS = 3

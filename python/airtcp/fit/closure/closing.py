@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from airtcp._engine import Scenario
 from airtcp.fit.bottleneck import Settled
-from airtcp.fit.closure.again import Repeated, repeated
+from airtcp.fit.closure.again import OTHERS, USUAL, Repeated, repeated
 from airtcp.fit.closure.searching import Known, Search
 from airtcp.fit.closure.seen import Seen, measured
 from airtcp.fit.draft import number, rate
@@ -113,6 +113,18 @@ def check(evidence: Evidence, path: Scenario) -> Check | None:
     if source is None or found is None:
         return None
     transfer, seen = found
+    name = From(None, source).name
+    if not transfer.is_assumed:
+        return _checked(name, transfer, seen, path)
+    # A file that does not name the controller is repeated with the usual one, then with others.
+    usual = _checked(name, replace(transfer, scheme=USUAL), seen, path)
+    if usual.holds:
+        return usual
+    others = (_checked(name, replace(transfer, scheme=scheme), seen, path) for scheme in OTHERS)
+    return next((each for each in others if each.holds), usual)
+
+
+def _checked(name: str, transfer: Repeated, seen: Seen, path: Scenario) -> Check:
     runs, *_ = transfer.run(path, SEEDS)
     goodputs = [run.goodput_bps for run in runs]
     goodput = float(np.mean(goodputs))
@@ -126,7 +138,7 @@ def check(evidence: Evidence, path: Scenario) -> Check | None:
     if resent is not None and resent_again is not None and not _alike(resent, resent_again):
         off.append("retransmissions")
     return Check(
-        From(None, source).name,
+        name,
         transfer.scheme,
         transfer.is_assumed,
         seen.goodput_bps,

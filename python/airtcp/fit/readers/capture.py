@@ -8,6 +8,7 @@ import numpy as np
 
 from airtcp import _engine
 from airtcp.fit.capture_columns import CaptureColumns, Way
+from airtcp.fit.capture_course import course_of
 from airtcp.fit.measurement import (
     Direction,
     Fates,
@@ -116,6 +117,7 @@ def _link_rate(way: Way, direction: Direction) -> LinkRate:
 def _transfer(found: CaptureColumns) -> Transfer:
     way = found["forward"]
     at_receiver = way["position"] == "receiver"
+    course, arrived = course_of(found) or (None, None)
     return Transfer(
         data_packets=way["data_packets"] - way["retransmissions"],
         retransmissions=way["retransmissions"],
@@ -125,6 +127,8 @@ def _transfer(found: CaptureColumns) -> Transfer:
         timeouts=None if at_receiver else way["timeouts"],
         mss_bytes=found["mss_bytes"],
         ecn=found["ecn"],
+        course=course,
+        arrived=arrived,
     )
 
 
