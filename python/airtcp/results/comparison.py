@@ -15,6 +15,7 @@ from airtcp._engine import Scenario
 from airtcp.facts.arrival import nothing_arrived
 from airtcp.facts.assumption import Assumption
 from airtcp.facts.failure import Failure, failure_notes
+from airtcp.facts.finishing import unfinished_notes
 from airtcp.facts.hooks import HookNotRun, hook_notes
 from airtcp.facts.placement import placement_notes
 from airtcp.facts.records import Run
@@ -214,8 +215,8 @@ class Comparison(Shown):
 
     @property
     def remarks(self) -> list[str]:
-        """Where it was interrupted, how the host differed, and what failed."""
-        said = []
+        """What did not finish, where it was interrupted, how the host differed, and what failed."""
+        said = unfinished_notes(self.runs, document(self.scenario))
         if self.interrupted:
             total = len(self.scenario.schemes) * self.scenario.seeds
             where = "".join(f"; {hook}" for hook in self.stopped)

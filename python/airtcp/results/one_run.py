@@ -11,9 +11,11 @@ import polars as pl
 
 from airtcp._engine import Scenario
 from airtcp.facts.assumption import Assumption
+from airtcp.facts.finishing import unfinished_notes
 from airtcp.facts.hooks import HookNotRun, hook_notes
 from airtcp.facts.placement import placement_notes
 from airtcp.facts.records import Run
+from airtcp.facts.scenario import document
 from airtcp.facts.series import NO_SERIES, Series
 from airtcp.linux.host import Host
 from airtcp.results.document import to_json
@@ -117,9 +119,11 @@ class RunResult(Shown):
 
     @property
     def notes(self) -> list[str]:
-        """On which link the scheme acts, how the host differed, and what did not happen."""
+        """What did not finish, on which link the scheme acts, how the host differed, and what did not
+        happen."""
+        left = unfinished_notes([self.run], document(self.scenario))
         where = placement_notes(self.scenario, [self.scheme])
-        return [*where, *(self.host.notes if self.host else []), *hook_notes(self.hooks_not_run)]
+        return [*left, *where, *(self.host.notes if self.host else []), *hook_notes(self.hooks_not_run)]
 
     @property
     def _series(self) -> Series:
