@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
@@ -130,3 +131,19 @@ def test_a_host_that_never_answers_is_named(tmp_path: Path) -> None:
     assert not isinstance(found, Subjects)
     assert "No answer at all from 1: dead." in found.notes
     assert found.skipped is None
+
+
+@pytest.mark.parametrize("is_json", [True, False])
+def test_sums_of_intervals_are_not_counted_twice(is_json: bool, tmp_path: Path) -> None:
+    """`-Q 10` prints sums of every 10 s, and at the end those of all."""
+    told = [("intSum", 10, 9), ("intSum", 10, 10), ("intSum", 10, 8), ("summary", 30, 27)]
+    lines = [
+        json.dumps({kind: {"host": "a", "xmt": sent, "rcv": got, "loss": 0, "rttMin": 20, "rttAvg": 21}})
+        if is_json
+        else f"a : xmt/rcv/%loss = {sent}/{got}/0%, min/avg/max = 20.0/21.0/22.0"
+        for kind, sent, got in told
+    ]
+    path = tmp_path / "sums.txt"
+    path.write_text("\n".join(lines))
+    (count,) = read(path).loss_counts
+    assert (count.packets, count.lost) == (30, 3)

@@ -17,7 +17,7 @@ from test_fping import TWO, lists, sums
 from test_fping import lines as fping_lines
 from test_fuzz import IPERF3, JSONS, VALID, places
 from test_mtr import GATEWAY, REPORTS, TARGET
-from test_other_tools import flent, fping, irtt
+from test_other_tools import dumped, fetched, flent, fping, irtt
 from test_ss import flow
 
 from airtcp.fit.detect import contents
@@ -208,6 +208,8 @@ SEVERAL: dict[str, str] = {
         flow(40_000, 90_000 * n, 20) + flow(40_001, 80_000 * n, 70, ("192.0.2.7", OTHER)) for n in range(1, 4)
     ),
     "ss, one pair": "".join(flow(40_000 + k, 90_000 * n, 20) for n in range(1, 4) for k in range(3)),
+    "smokeping": fetched() + "\n" + fetched(),
+    "smokeping dump": dumped() + "\n" + dumped(),
     "flent": flent_of("near.example", "far.example"),
     "iperf3": iperf3_of(ONE) + iperf3_of(OTHER),
     "irtt": irtt_of(ONE) + "\n" + irtt_of(OTHER),

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from airtcp.fit.measurement import LossCount, Measurement, RoundTrips
+from airtcp.fit.measurement import LossCount, Measurement, RoundTrips, Subjects
 from airtcp.fit.readers import FileError, Reader
 from airtcp.fit.rows import MAX_ROWS
 from airtcp.fit.text import Skips, TextFile
@@ -26,6 +26,7 @@ _RRD = b"RRD\0"
 _LONGEST_S = 1e5
 _MOST_PINGS = 200
 _MOST_STEPS = 100_000
+_MOST_PARTS = 64
 _USUAL_BYTES = 84.0
 
 
@@ -37,23 +38,28 @@ def recognises(head: bytes) -> float:
     return 0.98 if "loss" in names and any(_PING.match(name) for name in names) else 0.0
 
 
-def read(path: Path) -> Measurement:
+def read(path: Path) -> Measurement | Subjects:
     text = TextFile(path, Skips("SmokePing's data"))
-    rows = _Rows()
+    parts = [_Rows()]
+    pings = 0
     for number, line in text.lines():
         if line.startswith("RRD\0"):
             raise FileError(
                 f"{path} is a database: rrdtool fetch {path} AVERAGE > smoke.txt makes a text of it"
             )
-        if not rows.take(line):
+        if parts[-1].is_of_another(line) and len(parts) < _MOST_PARTS:
+            pings += len(parts[-1].rtt_s)
+            parts.append(_Rows())
+        if not parts[-1].take(line):
             text.skips.add(number, line)
-        if len(rows.rtt_s) >= MAX_ROWS:
+        if pings + len(parts[-1].rtt_s) >= MAX_ROWS:
             text.notes.append(f"Only the first {MAX_ROWS} pings are used.")
             break
     text.skips.check(path)
-    if not rows.rtt_s:
+    of = {str(n): rows.measurement(path, text) for n, rows in enumerate(parts, 1) if rows.rtt_s}
+    if not of:
         raise FileError(f"{path}: no ping of SmokePing's was answered")
-    return rows.measurement(path, text)
+    return Subjects("databases, in order", of) if len(of) > 1 else next(iter(of.values()))
 
 
 @dataclass
@@ -97,6 +103,10 @@ class _Rows:
     lost: float = 0.0
     """Rows that stand for several steps have their mean, and so fractions."""
 
+    def is_of_another(self, line: str) -> bool:
+        """Whether the line begins what rrdtool prints of another database."""
+        return bool(self.names) and (line.startswith("<rrd>") or _is_heading(line))
+
     def take(self, line: str) -> bool:
         """Returns False if the line is not understood."""
         if (name := _NAME.search(line)) is not None:
@@ -114,7 +124,7 @@ class _Rows:
         if (found := _FETCHED.match(line)) is not None:
             self._row(int(found[1]), found[2].split())
             return True
-        if not self.names and "loss" in line.split():
+        if not self.names and _is_heading(line):
             self.names = line.split()
             return True
         return False
@@ -158,6 +168,11 @@ class _Rows:
                 f"SmokePing sorts the pings of each {step_s:.0f} s: in which order they were is not known.",
             ),
         )
+
+
+def _is_heading(line: str) -> bool:
+    words = line.split()
+    return "loss" in words and any(_PING.match(word) for word in words)
 
 
 def _number(text: str) -> float:

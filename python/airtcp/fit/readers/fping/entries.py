@@ -54,16 +54,23 @@ def _values(part: Json, host: Host) -> int | None:
     return len(values)
 
 
-def _sums(part: Json, host: Host) -> int | None:
+def _summary(part: Json, host: Host) -> int | None:
+    return _sums(part, host.sums)
+
+
+def _interval(part: Json, host: Host) -> int | None:
+    return _sums(part, host.parts)
+
+
+def _sums(part: Json, into: list[tuple[int, int, float, float]]) -> int | None:
     sent, received = number(part, "xmt", most=1e12), number(part, "rcv", most=1e12)
     if sent is None or received is None:
         return None
     least, mean = number(part, "rttMin", most=LONGEST_MS), number(part, "rttAvg", most=LONGEST_MS)
     if received and (least is None or mean is None):
         return None
-    received = min(received, sent)
-    host.sums.append((int(sent), int(received), (least or 0.0) / 1e3, (mean or 0.0) / 1e3))
+    into.append((int(sent), int(min(received, sent)), (least or 0.0) / 1e3, (mean or 0.0) / 1e3))
     return 1
 
 
-_TAKES = {"resp": _response, "timeout": _timeout, "vSum": _values, "summary": _sums, "intSum": _sums}
+_TAKES = {"resp": _response, "timeout": _timeout, "vSum": _values, "summary": _summary, "intSum": _interval}

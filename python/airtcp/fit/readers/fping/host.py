@@ -30,6 +30,8 @@ class Host:
     sums: list[tuple[int, int, float, float]] = field(default_factory=list)
     """Packets sent, packets received, lowest RTT and mean RTT in s."""
 
+    parts: list[tuple[int, int, float, float]] = field(default_factory=list)
+    """The same of intervals (`-Q`), which the sums include."""
     base: int = 0
     """Number of probes in earlier runs of fping."""
 
@@ -43,26 +45,34 @@ class Host:
             self.sequences[self.base + number] = (at_s, ip_bytes, rtt_s)
 
     @property
+    def _counted(self) -> list[tuple[int, int, float, float]]:
+        """The sums, each packet once: as text, those of intervals look like the last ones, of the whole."""
+        sums = self.sums or self.parts
+        is_whole = len(sums) > 2 and sums[-1][0] >= sum(each[0] for each in sums[:-1])
+        return sums[-1:] if is_whole else sums
+
+    @property
     def weight(self) -> int:
         """Number of answers known."""
         each = sum(not math.isnan(rtt) for _, _, rtt in self.sequences.values())
         listed = sum(not math.isnan(rtt) for rtt in self.in_order)
-        return each or listed or sum(received for _, received, _, _ in self.sums)
+        return each or listed or sum(received for _, received, _, _ in self._counted)
 
     def measurement(self, path: Path, text: TextFile) -> Measurement:
         probes, notes = self._probes(), list(text.notes)
         skipped = text.skips.skipped()
-        sent, received = sum(each[0] for each in self.sums), sum(each[1] for each in self.sums)
+        sums = self._counted
+        sent, received = sum(each[0] for each in sums), sum(each[1] for each in sums)
         if len(probes):
             trips, fates, _ = probes.measured()
             counts: tuple[LossCount, ...] = ()
-            if self.sequences and max((each[0] for each in self.sums), default=0) > len(probes):
+            if self.sequences and max((each[0] for each in sums), default=0) > len(probes):
                 notes.append(f"Of fping's {sent} probes, {len(probes)} have a line: its sums tell the loss.")
                 fates, counts = (), (LossCount(sent, sent - received, "both", USUAL_IP_BYTES),)
             return Measurement(
                 path, "fping", trips, fates, loss_counts=counts, skipped=skipped, notes=tuple(notes)
             )
-        known = [each for each in self.sums if each[1]]
+        known = [each for each in sums if each[1]]
         least, mean = min(each[2] for each in known), np.array([each[3] for each in known])
         notes.append("These are fping's sums: leave out -q, and use -C or -l, for each probe's round trip.")
         return Measurement(
