@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import struct
 import subprocess
 from pathlib import Path
 from types import SimpleNamespace
@@ -323,3 +324,59 @@ def test_the_commands_say_it_first_and_fail(tmp_path: Path) -> None:
 
 def _airtcp(*words: str, folder: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run([*COMMAND, *words], cwd=folder, capture_output=True, text=True, check=False)
+
+
+def capture(full: list[bool], first: int = 37, resent: int = 4) -> bytes:
+    """A connection, as its sender has captured it: a short segment that is acknowledged, and ten full ones,
+    of which `full` says which are; what is not, is sent again and again."""
+    packets: list[tuple[float, bytes]] = []
+
+    def add(at_s: float, *, back: bool, flags: int, seq: int, ack: int, length: int = 0) -> None:
+        options = bytes.fromhex("020405b4") if flags & 2 else b""
+        ports = (5201, 40000) if back else (40000, 5201)
+        head = struct.pack("!HHIIBBHHH", *ports, seq, ack, (20 + len(options)) << 2, flags, 65000, 0, 0)
+        ends = [bytes([192, 0, 2, 2]), bytes([192, 0, 2, 1])]
+        source, to = ends if back else ends[::-1]
+        whole = 20 + len(head) + len(options) + length
+        ip = struct.pack("!BBHHHBBH", 0x45, 0, whole, len(packets), 0x4000, 64, 6, 0) + source + to
+        packets.append((at_s, bytes(12) + b"\x08\x00" + ip + head + options + bytes(length)))
+
+    add(0.0, back=False, flags=2, seq=100, ack=0)
+    add(0.02, back=True, flags=0x12, seq=500, ack=101)
+    add(0.0201, back=False, flags=0x10, seq=101, ack=501)
+    add(0.03, back=False, flags=0x18, seq=101, ack=501, length=first)
+    add(0.05, back=True, flags=0x10, seq=501, ack=101 + first)
+    at_s, seq, acked = 0.06, 101 + first, 101 + first
+    for arrives in full:
+        add(at_s, back=False, flags=0x10, seq=seq, ack=501, length=1460)
+        seq, at_s = seq + 1460, at_s + 0.001
+        acked = seq if arrives else acked
+    if any(full):
+        add(at_s + 0.02, back=True, flags=0x10, seq=501, ack=acked)
+    for n in range(resent):
+        at_s += 0.2 * 2**n
+        add(at_s, back=False, flags=0x10, seq=acked, ack=501, length=1460)
+    records = [struct.pack("<IIII", int(t), int(t % 1 * 1e6), len(p), len(p)) + p for t, p in packets]
+    return struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1) + b"".join(records)
+
+
+@given(first=st.integers(1, 600), segments=st.integers(10, 30), resent=st.integers(3, 8))
+@settings(max_examples=25, derandomize=True, deadline=None)
+def test_a_capture_whose_full_segments_are_never_acknowledged(
+    first: int, segments: int, resent: int, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    path = tmp_path_factory.getbasetemp() / "hole.pcap"
+    path.write_bytes(capture([False] * segments, first, resent))
+    (hole,) = failure(path).holes
+    assert (hole.direction, hole.vanishes_bytes, hole.sent) == ("forward", 1500, segments + resent)
+    assert hole.passes_bytes == max(60, first + 40)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [capture([True] * 10, resent=0), capture([True] * 3 + [False] * 7), capture([False] * 10, resent=1)],
+)
+def test_a_capture_in_which_some_arrive_is_no_hole(content: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "transfer.pcap"
+    path.write_bytes(content)
+    assert find_holes([read(path)]) == ()

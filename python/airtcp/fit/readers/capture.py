@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ from airtcp.fit.measurement import (
     Direction,
     Fates,
     Floats,
+    LengthCount,
     LinkRate,
     Measurement,
     Reordering,
@@ -38,6 +40,13 @@ _PLACES = {
     "between": "between sender and receiver",
     "unknown": "at an unknown point of the path",
 }
+# Headers of IPv4 and TCP without options, whose MSS counts them not.
+_HEADER_BYTES = 40
+_SYN_BYTES = 60.0
+# The SYN, and the ACK of the other end's.
+_HANDSHAKE = 2
+# So many retransmissions show that it is no single loss.
+_RESENT = 3
 # A direction with fewer packets shows nothing of its path.
 _FEW_PACKETS = 100
 _INTERVAL_S = 0.1
@@ -63,6 +72,7 @@ def read(path: Path) -> Measurement:
         format=f"{found['format']} capture ({found['link']}), {_PLACES[forward['position']]}",
         round_trips=_round_trips(forward),
         fates=tuple(_fates(way, direction) for direction, way in ways if len(way["lost"])),
+        lengths=tuple(_lengths(found)),
         throughput=tuple(_throughput(way, direction) for direction, way in ways),
         link_rates=tuple(_link_rate(way, direction) for direction, way in ways if way["sustained_bps"]),
         reordering=tuple(
@@ -73,6 +83,26 @@ def read(path: Path) -> Measurement:
         skipped=_skipped(found),
         notes=tuple(_notes(found)),
     )
+
+
+def _lengths(found: CaptureColumns) -> Iterator[LengthCount]:
+    """Yields short and full packets of a connection over which no full one has arrived."""
+    way = found["forward"]
+    opened = found["handshake_rtt_s"] is not None and way["acks"] > 0 and found["mss_bytes"] is not None
+    if not opened or way["position"] == "receiver" or way["retransmissions"] < _RESENT:
+        return
+    full_bytes = float(found["mss_bytes"] or 0) + _HEADER_BYTES
+    acknowledged = float(way["throughput_bytes"].sum())
+    # A packet's fate is known once it is acknowledged, or sent again and then acknowledged.
+    arrived = len(way["lost"]) - int(way["lost"].sum())
+    is_open = way["data_packets"] - len(way["lost"])
+    open_bytes = (way["data_bytes"] - acknowledged) / max(1, is_open)
+    if acknowledged >= full_bytes / 2 or open_bytes < 0.9 * full_bytes:
+        return
+    yield LengthCount(_SYN_BYTES, _HANDSHAKE, _HANDSHAKE, "forward")
+    if arrived:
+        yield LengthCount(acknowledged / arrived, arrived, arrived, "forward")
+    yield LengthCount(full_bytes, is_open, 0, "forward")
 
 
 def _packet_bytes(way: Way) -> float:
