@@ -130,4 +130,6 @@ def _is_bare_table(start: bytes) -> bool:
     lines = [line for line in start.decode("utf-8", "replace").splitlines() if line.strip()][:_LINES_OF_TABLE]
     rows = [re.split(r"[,;\s]+", line.strip()) for line in lines]
     width = len(rows[0]) if rows else 0
-    return width > 1 and all(len(row) == width and all(map(_NUMBER.fullmatch, row)) for row in rows[:-1])
+    # The last one may be cut.
+    whole = rows[:-1] or rows
+    return width > 1 and all(len(row) == width and all(map(_NUMBER.fullmatch, row)) for row in whole)

@@ -275,6 +275,11 @@ def test_an_unknown_format_is_refused_with_those_there_are(read: Read) -> None:
         read("1\n", format="pong")
 
 
+def test_a_line_of_words_is_no_table_of_numbers(read: Read) -> None:
+    with pytest.raises(FileError, match="unknown format"):
+        read('[{"time_s": 0, "Loss (%)": 1}, {"time_s": 1, "Loss (%)": 0}]')
+
+
 def test_a_scenario_is_told_from_a_measurement(tmp_path: Path) -> None:
     scenario, log = tmp_path / "a", tmp_path / "b"
     scenario.write_text('# mine\nname = "x"\n')
