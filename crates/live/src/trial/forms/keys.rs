@@ -449,6 +449,9 @@ mod tests {
         assert_eq!(sysctl("reno:f_rto=false", "tcp_frto"), "0");
         assert_eq!(sysctl("reno:rto.min=50ms", "tcp_rto_min_us"), "50000");
         assert_eq!(sysctl("reno:rto.max=3s", "tcp_rto_max_ms"), "3000");
+        assert_eq!(sysctl("reno", "tcp_wmem"), "4096 4194304 4194304");
+        assert_eq!(sysctl("reno:send_buffer=1MB", "tcp_wmem"), "4096 1000000 1000000");
+        assert_eq!(sysctl("reno:send_buffer=1GB", "tcp_wmem"), "4096 67108864 67108864");
         let form = verdict("reno:packet_size=1000:ack_every=1:initial_window=3:nagle=false").form.unwrap();
         assert_eq!(form.settings.mtu_bytes, 1000);
         assert_eq!(form.settings.route, Route { initcwnd: Some(3), quickack: true });
