@@ -8,6 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+import numpy as np
+import numpy.typing as npt
+
 
 def _set(words: str) -> frozenset[str]:
     return frozenset(words.split())
@@ -63,6 +66,11 @@ def labels(headings: Sequence[str], used: frozenset[int]) -> list[Labels]:
     return [
         Labels(place, heading, _kind(heading)) for place, heading in enumerate(headings) if place not in used
     ]
+
+
+def codes_of(by: Sequence[Labels]) -> npt.NDArray[np.int32]:
+    """Returns a row of codes for each of the columns."""
+    return np.array([each.codes for each in by], dtype=np.int32)
 
 
 def _kind(heading: str) -> Literal["path", "run", "unknown"]:

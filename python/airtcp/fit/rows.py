@@ -10,9 +10,10 @@ from pathlib import Path
 from airtcp.fit.columns import Column, columns
 from airtcp.fit.labels import labels
 from airtcp.fit.measurement import Measurement, Subjects
+from airtcp.fit.path_rows import Table
 from airtcp.fit.quantities import Kind
 from airtcp.fit.readers import FileError
-from airtcp.fit.table import Table, several_paths
+from airtcp.fit.table import several_paths
 from airtcp.fit.units import rate_unit, time_unit
 
 MAX_ROWS = 1 << 22
