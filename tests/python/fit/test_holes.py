@@ -380,3 +380,21 @@ def test_a_capture_in_which_some_arrive_is_no_hole(content: bytes, tmp_path: Pat
     path = tmp_path / "transfer.pcap"
     path.write_bytes(content)
     assert find_holes([read(path)]) == ()
+
+
+SS = (
+    "ESTAB 0 0 192.0.2.1:37660 192.0.2.2:5201\n\t cubic rto:204 rtt:20.1/0.05 mss:1448 cwnd:13 "
+    "bytes_sent:164 bytes_acked:165 segs_out:7 data_segs_out:3 delivery_rate 2.5Mbps minrtt:20\n"
+    "ESTAB 0 44888 192.0.2.1:37668 192.0.2.2:5201\n\t cubic rto:3264 backoff:4 rtt:20.2/0.01 mss:1448 cwnd:1 "
+    "bytes_sent:23205 bytes_retrans:5792 bytes_acked:{acked} segs_out:19 data_segs_out:17 "
+    "delivery_rate 2.6Mbps busy:3276ms unacked:{unacked} retrans:1/4 lost:12 minrtt:20\n"
+)
+
+
+def test_a_connection_that_sends_the_same_again(tmp_path: Path) -> None:
+    """`ss -ti` of it shows the rate at which short segments were acknowledged, which is none of the path."""
+    text = "".join(f"17000000{n:02}.5\n{SS.format(acked=38, unacked=12)}" for n in range(4))
+    (hole,) = failure(write(tmp_path / "ss.txt", text)).holes
+    assert (hole.direction, hole.vanishes_bytes, hole.sent) == ("forward", 1500, 16)
+    carried = "".join(f"17000000{n:02}.5\n{SS.format(acked=17414 + n, unacked=1)}" for n in range(4))
+    assert fit(write(tmp_path / "carried.txt", carried)).holes == ()

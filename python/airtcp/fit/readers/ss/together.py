@@ -10,6 +10,7 @@ import numpy as np
 
 from airtcp.fit.measurement import Measurement, Reordering, RoundTrips, Throughput, Transfer
 from airtcp.fit.readers.ss.connection import Connection
+from airtcp.fit.readers.ss.lengths import lengths
 
 _MINOR = 0.15
 """A connection that carried no more than this share of the largest one's bytes is left out."""
@@ -33,6 +34,7 @@ def together(path: Path, connections: Sequence[Connection]) -> Measurement:
         round_trips=_round_trips([part.round_trips for part in parts if part.round_trips is not None]),
         throughput=_throughput([part.throughput[0] for part in parts if part.throughput]),
         reordering=_reordering([part.reordering[0] for part in parts if part.reordering]),
+        lengths=tuple(lengths(each.last for each in connections if not each.receives)),
         transfer=_transfer([part.transfer for part in parts if part.transfer is not None]),
         notes=tuple(_notes(largest, connections, major, by_date=by_date)),
     )
