@@ -145,6 +145,24 @@ def test_a_window_that_holds_the_transfer_back_is_not_the_path(tmp_path: Path) -
     assert "not the path" in found.check.text
 
 
+def test_without_round_trips_the_retransmissions_settle_the_queue(tmp_path: Path) -> None:
+    """With --reverse, iperf3's intervals are the receiver's; the sender's retransmissions come at the end."""
+    result = json.loads(iperf3_tcp(path(5000, 50, 60), duration_s=20.0))
+    result["start"]["test_start"]["reverse"] = 1
+    arrived_bps = result["end"]["sum_received"]["bits_per_second"]
+    for interval in result["intervals"]:
+        for part in (*interval["streams"], interval["sum"]):
+            for key in ("retransmits", "rtt", "rttvar", "snd_cwnd", "pmtu"):
+                part.pop(key, None)
+            part["bits_per_second"] = arrived_bps
+    found = fitted(tmp_path, json.dumps(result))
+    assert found.rate_bps == pytest.approx(5e6, rel=0.1)
+    assert settled(found).best.cause == "own queue"
+    assert found.check is not None
+    assert found.check.holds, found.check.text
+    assert found.check.round_trip_s is None
+
+
 def test_the_same_file_gives_the_same_fit(bloated: Path) -> None:
     assert fit(bloated).toml == fit(bloated).toml
     seen = measured(read(bloated))

@@ -97,7 +97,8 @@ class Repeated:
         when = np.array(events["time_ns"], dtype=np.float64)[resent] / 1e9 - begun_s
         edges = np.concatenate(([ends[0] - self.course.interval_s[0]], ends))
         counts, _ = np.histogram(when, edges, weights=np.array(events["count"], dtype=np.float64)[resent])
-        return Seen(float(rates.max()), srtt_s, _mean(cwnds)[at], counts, True)
+        arrived = np.diff(received.sum(axis=0)[at], prepend=0.0) / self.course.interval_s[: self.intervals]
+        return Seen(float(rates.max()), srtt_s, _mean(cwnds)[at], counts, arrived, True)
 
 
 def _mean(of_each: Floats) -> Floats:

@@ -10,7 +10,7 @@ import numpy as np
 from airtcp._engine import Scenario
 from airtcp.fit.bottleneck import Settled
 from airtcp.fit.closure.again import OTHERS, USUAL, Repeated, repeated
-from airtcp.fit.closure.searching import Known, Search
+from airtcp.fit.closure.searching import USUAL_BASE_S, Known, Search
 from airtcp.fit.closure.seen import Seen, measured
 from airtcp.fit.draft import number, rate
 from airtcp.fit.estimates import Estimates
@@ -91,15 +91,19 @@ def settle(evidence: Evidence, estimates: Estimates, rate_bps: float | None) -> 
     if source is None or "forward" in evidence.capacity or _has_estimate(evidence):
         return None
     found = _both(source)
-    if found is None or not np.isfinite(found[1].srtt_s).any() or found[0].window_bytes is not None:
+    if found is None or found[0].window_bytes is not None:
         return None
     transfer, seen = found
     idle = estimates.delay if evidence.idle is not None else None
+    base_s = idle.base_s.best if idle is not None else None
+    if not np.isfinite(seen.srtt_s).any():
+        # The fit assumes a round trip then.
+        base_s = base_s or USUAL_BASE_S
     probed = estimates.losses.get("both")
     loss = probed.loss.share.best if probed is not None and probed.loss.lost else None
     known = Known(
         rate_bps,
-        idle.base_s.best if idle is not None else None,
+        base_s,
         1 - math.sqrt(1 - loss) if loss is not None and loss < 1 else None,
     )
     settled = Search(transfer, seen, known).settle()

@@ -39,6 +39,8 @@ HOPELESS = 40.0
 """A reading whose misfit exceeds the best by this is not refined."""
 BASES = (0.08, 0.13, 0.2, 0.3, 0.42, 0.6, 0.8, 0.95)
 """The empty path's round trip, as shares of the longest one."""
+UNSEEN, USUAL_BASE_S = (1.4, 2.0, 3.0, 5.0, 9.0), 0.05
+"""Without any round trips, the longest is one of these multiples of the empty path's, which is assumed."""
 FLAT = 1.6
 """A policer has no queue: its longest round trips are less than this times the shortest."""
 DEFAULT_ROOM_PACKETS = 50.0
@@ -99,11 +101,13 @@ class Search:
 
     @property
     def _longest_s(self) -> float:
-        return float(np.nanmax(self.seen.srtt_s))
+        known = np.isfinite(self.seen.srtt_s).any()
+        return float(np.nanmax(self.seen.srtt_s)) if known else UNSEEN[1] * self._shortest_s
 
     @property
     def _shortest_s(self) -> float:
-        return float(np.nanmin(self.seen.srtt_s))
+        known = np.isfinite(self.seen.srtt_s).any()
+        return float(np.nanmin(self.seen.srtt_s)) if known else self.known.base_s or USUAL_BASE_S
 
     @property
     def _arrived_bps(self) -> float:
@@ -112,10 +116,10 @@ class Search:
     @property
     def _standing_bps(self) -> float:
         """The rate of IP packets while a queue stands: all windows per round trip."""
-        busy = self.seen.srtt_s >= np.nanmedian(self.seen.srtt_s)
-        rates = self.seen.cwnd_bytes[busy] / self.seen.srtt_s[busy]
+        rates = self.seen.cwnd_bytes / self.seen.srtt_s
         if not np.isfinite(rates).any():
             return 1.02 * self._arrived_bps
+        rates = rates[self.seen.srtt_s >= np.nanmedian(self.seen.srtt_s)]
         bps = 8 * float(np.nanmedian(rates)) * self.transfer.connections / self.transfer.payload_share
         return min(max(bps, self._arrived_bps), 2 * self._arrived_bps)
 
@@ -132,12 +136,15 @@ class Search:
             if self.known.base_s
             else [share * longest_s for share in BASES if share * longest_s <= 1.02 * self._shortest_s]
         )
+        is_seen = np.isfinite(self.seen.srtt_s).any()
         for base_s in bases or [self._shortest_s]:
-            room = max(2.0, (longest_s - base_s) * rate_bps / 8 / PACKET_BYTES)
-            yield Bottleneck("own queue", rate_bps, base_s, room, self.known.loss or 0.0)
+            for most_s in (longest_s,) if is_seen else (times * base_s for times in UNSEEN):
+                room = max(2.0, (most_s - base_s) * rate_bps / 8 / PACKET_BYTES)
+                yield Bottleneck("own queue", rate_bps, base_s, room, self.known.loss or 0.0)
 
     def _policer(self) -> Iterator[Bottleneck]:
-        if self._longest_s > FLAT * self._shortest_s or not self.seen.retransmissions > 0:
+        is_seen = np.isfinite(self.seen.srtt_s).any()
+        if (is_seen and self._longest_s > FLAT * self._shortest_s) or not self.seen.retransmissions > 0:
             return
         rate_bps = self.known.rate_bps or self._arrived_bps
         base_s = self.known.base_s or self._shortest_s

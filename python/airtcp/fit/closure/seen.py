@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -13,6 +13,8 @@ FIRST = 3
 """Intervals at the start that are compared one by one: how slow start went shows the empty path."""
 GOODPUT, ROUND_TRIP, CWND, RESENT, BUSY, FIRST_TRIPS, FIRST_CWNDS = 0.015, 0.03, 0.05, 0.5, 0.8, 0.1, 0.12
 """How far the same transfer on a right model may be off, beside chance: of logarithms, and of 2√count."""
+UNEVEN, EVEN = 0.35, 0.02
+"""The same of how much the rate varies, as the logarithm of a share: of one beyond 2 %."""
 RESENT_SHARE = 0.1
 """The same of retransmissions, as a share of 2√count."""
 FAR = 5.0
@@ -28,8 +30,12 @@ class Seen:
     srtt_s: Floats
     cwnd_bytes: Floats
     resent: Floats
+    received: Floats
+    """Rate at which data arrived in each interval, in any unit."""
     starts: bool = True
     """Whether the first interval is the transfer's beginning."""
+    resent_in_all: float = float("nan")
+    """Retransmissions, where it is unknown when they were."""
 
     @property
     def round_trip_s(self) -> float:
@@ -38,12 +44,18 @@ class Seen:
 
     @property
     def retransmissions(self) -> float:
-        return float(np.nansum(self.resent)) if np.isfinite(self.resent).any() else float("nan")
+        return float(np.nansum(self.resent)) if np.isfinite(self.resent).any() else self.resent_in_all
 
     def first(self, count: int) -> Seen:
         """Returns the first intervals; the goodput stays that of the whole."""
-        return Seen(
-            self.goodput_bps, self.srtt_s[:count], self.cwnd_bytes[:count], self.resent[:count], self.starts
+        share = min(1.0, count / max(1, len(self.srtt_s)))
+        return replace(
+            self,
+            srtt_s=self.srtt_s[:count],
+            cwnd_bytes=self.cwnd_bytes[:count],
+            resent=self.resent[:count],
+            received=self.received[:count],
+            resent_in_all=share * self.resent_in_all,
         )
 
 
@@ -57,7 +69,18 @@ def measured(source: Measurement) -> Seen | None:
     course = transfer.course
     payload = transfer.arrived.rate_bps * transfer.payload_share
     starts = bool(course.end_s[0] <= 1.5 * course.interval_s[0])
-    return Seen(payload, course.srtt_s, course.cwnd_bytes, course.resent, starts)
+    in_all = float(transfer.retransmissions)
+    received = _received(source, len(course.end_s))
+    return Seen(payload, course.srtt_s, course.cwnd_bytes, course.resent, received, starts, in_all)
+
+
+def _received(source: Measurement, count: int) -> Floats:
+    """Returns the rate of each interval if the receiver counted it, and not what was written."""
+    for throughput in source.throughput:
+        is_received = throughput.direction == "forward" and throughput.arrived is None
+        if is_received and len(throughput.rate_bps) == count:
+            return throughput.rate_bps
+    return np.full(count, np.nan)
 
 
 def misfit(one: Seen, runs: Sequence[Seen]) -> float:
@@ -67,7 +90,7 @@ def misfit(one: Seen, runs: Sequence[Seen]) -> float:
     found = np.array([_features(run) for run in runs])
     count = len(found)
     spread = found.var(axis=0, ddof=1) * (1 + 1 / count) if count > 1 else np.zeros(len(goal))
-    allowed = np.array([GOODPUT] + [ROUND_TRIP] * 3 + [CWND, RESENT, BUSY])
+    allowed = np.array([GOODPUT] + [ROUND_TRIP] * 3 + [CWND, RESENT, BUSY, UNEVEN])
     allowed[5] += RESENT_SHARE * goal[5] if np.isfinite(goal[5]) else 0.0
     allowed = np.concatenate((allowed, [FIRST_TRIPS] * FIRST, [FIRST_CWNDS] * FIRST))
     off = (goal - found.mean(axis=0)) ** 2 / (allowed**2 + spread)
@@ -84,13 +107,23 @@ def _features(seen: Seen) -> Floats:
     trips = seen.srtt_s[np.isfinite(seen.srtt_s)]
     known = seen.resent[np.isfinite(seen.resent)]
     quantiles = np.quantile(trips, [0.1, 0.9]) if len(trips) else np.full(2, np.nan)
-    counts = [known.sum(), (known > 0).sum()] if len(known) else [np.nan, np.nan]
+    counts = [seen.retransmissions, (known > 0).sum() if len(known) else np.nan]
     cwnd = np.nanmean(seen.cwnd_bytes) if np.isfinite(seen.cwnd_bytes).any() else np.nan
     logs = np.array([seen.goodput_bps, seen.round_trip_s, *quantiles, cwnd])
     first = [_first(values, seen.starts) for values in (seen.srtt_s, seen.cwnd_bytes)]
     with np.errstate(divide="ignore", invalid="ignore"):
-        features: Floats = np.concatenate((np.log(logs), 2 * np.sqrt(counts), *map(np.log, first)))
+        features: Floats = np.concatenate(
+            (np.log(logs), 2 * np.sqrt(counts), [_unevenness(seen.received)], *map(np.log, first))
+        )
     return features
+
+
+def _unevenness(received: Floats) -> float:
+    """Returns the logarithm of how much the rate varies from interval to interval, as a share of its mean."""
+    known = received[np.isfinite(received)]
+    if len(known) < FIRST or not known.mean() > 0:
+        return float("nan")
+    return float(np.log(EVEN + known.std() / known.mean()))
 
 
 def _first(values: Floats, starts: bool) -> Floats:
