@@ -212,8 +212,8 @@ class _Log:
         if self.cut:
             size = self.untimed_bytes - ip_header_bytes(next(iter(self.hosts), "")) - _ICMP_BYTES
             return (
-                f"the replies were cut: {self.cut} are shorter than what was sent, and ping prints no time "
-                f"for those. The host answers with {size} bytes of data at most; send no more: ping -s {size}"
+                f"the replies were cut (truncated): {self.cut} are shorter than what was sent, and ping "
+                f"prints no time for those. The host answers with {size} bytes of data at most; send no more: ping -s {size}"
             )
         if self.untimed.count:
             return "ping printed no times, for its packets were too small to carry one; leave out -s"
