@@ -213,7 +213,8 @@ class _Log:
             size = self.untimed_bytes - ip_header_bytes(next(iter(self.hosts), "")) - _ICMP_BYTES
             return (
                 f"the replies were cut (truncated): {self.cut} are shorter than what was sent, and ping "
-                f"prints no time for those. The host answers with {size} bytes of data at most; send no more: ping -s {size}"
+                f"prints no time for those. The host answers with {size} bytes of data at most; "
+                f"send no more: ping -s {size}"
             )
         if self.untimed.count:
             return "ping printed no times, for its packets were too small to carry one; leave out -s"
