@@ -50,7 +50,8 @@ impl Route {
 pub struct WaySummary {
     pub packets: u64,
     pub payload_bytes: u64,
-    pub longest_payload: u32,
+    /// Most bytes of options and payload in a packet.
+    pub longest: u32,
     /// MSS option of the sender's SYN: the largest segment that it can receive, in bytes.
     pub mss: Option<u16>,
     pub timestamps: bool,
@@ -72,7 +73,7 @@ impl WaySummary {
         let segment = &packet.segment;
         self.packets += 1;
         self.payload_bytes += u64::from(segment.len);
-        self.longest_payload = self.longest_payload.max(segment.len);
+        self.longest = self.longest.max(segment.len + u32::from(packet.options.len));
         self.timestamps |= segment.timestamps.is_some();
         self.multipath |= packet.options.multipath;
         self.cut += u64::from(packet.options.are_cut);

@@ -214,10 +214,10 @@ fn each_packet<R: Read>(
 fn follow<R: Read>(reader: Reader<R>, largest: &Largest) -> io::Result<[Transfer; 2]> {
     let connection = &largest.connection;
     let transfer = |way: usize| {
-        let payload_max = payload_max(connection, way);
+        let mss = mss(connection, way);
         let [to_sender, to_receiver] = [way, 1 - way].map(|end| connection.handshake.rtt_to_source_of(end));
         let sack = connection.handshake.client.is_some() && connection.handshake.sack();
-        Transfer::new(Terms { payload_max, sack, to_sender, to_receiver })
+        Transfer::new(Terms { mss, sack, to_sender, to_receiver })
     };
     let mut ways = [transfer(0), transfer(1)];
     each_packet(reader, largest, |packet, way, is_again| {
@@ -231,20 +231,15 @@ fn follow<R: Read>(reader: Reader<R>, largest: &Largest) -> io::Result<[Transfer
     Ok(ways.map(Transfer::finished))
 }
 
-/// Returns the payload of a full packet in bytes: the smaller MSS of the two ends, less the options that every packet
-/// carries. Without a captured SYN it is the longest payload, unless only segmentation offload explains that.
-fn payload_max(connection: &Connection, way: usize) -> u32 {
-    const TIMESTAMPS: u32 = 12;
-    /// An MSS below this is implausible: the defaults of RFC 879 and RFC 8200 §5 are larger.
-    const LEAST: u32 = 64;
-    /// With an MTU of 1500 bytes and timestamps.
-    const USUAL: u32 = 1448;
+/// Returns the bytes of options and payload in a full packet: the smaller MSS of the two ends (RFC 6691 §2). Without a
+/// captured SYN it is the longest packet's, unless only segmentation offload explains that.
+fn mss(connection: &Connection, way: usize) -> u32 {
+    /// With an MTU of 1500 bytes.
+    const USUAL: u32 = 1460;
     /// With an MTU of 9000 bytes.
     const JUMBO: u32 = 8960;
     let ends = connection.ways;
-    let options = if ends[way].timestamps { TIMESTAMPS } else { 0 };
-    let agreed =
-        ends.iter().filter_map(|end| end.mss).min().map(|mss| u32::from(mss).saturating_sub(options));
-    let longest = ends[way].longest_payload;
-    agreed.unwrap_or(if longest > JUMBO { USUAL } else { longest }).max(LEAST)
+    let agreed = ends.iter().filter_map(|end| end.mss).min().map(u32::from);
+    let longest = ends[way].longest;
+    agreed.unwrap_or(if longest > JUMBO { USUAL } else { longest })
 }

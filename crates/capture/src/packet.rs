@@ -29,6 +29,8 @@ pub struct TappedPacket {
 /// What the TCP options show beside those in the segment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Options {
+    /// In bytes.
+    pub len: u8,
     /// Not all of them were captured.
     pub are_cut: bool,
     /// One is of Multipath TCP (RFC 8684 §3): the segment may tell of the whole connection, not of this subflow.
@@ -42,7 +44,7 @@ impl Options {
         const NOP: u8 = 1;
         const MULTIPATH: u8 = 30;
 
-        let mut options = Options { are_cut: bytes.len() < len, multipath: false };
+        let mut options = Options { len: len as u8, are_cut: bytes.len() < len, multipath: false };
         while let Some((&kind, rest)) = bytes.split_first() {
             let len = match (kind, rest.first()) {
                 (END_OF_LIST, _) => break,

@@ -22,6 +22,8 @@ use std::collections::{BTreeMap, VecDeque};
 const MOST_PIECES: usize = 1 << 18;
 /// Limit on the acknowledged pieces that await a DSACK.
 const MOST_SETTLED: usize = 1 << 12;
+/// A smaller payload of full packets is implausible: the defaults of RFC 879 and RFC 8200 §5 are larger.
+const LEAST_PAYLOAD: u32 = 64;
 /// A longer hole, in packets, is a gap in the capture.
 const LONGEST_HOLE: u64 = 1 << 14;
 /// Limit on the pieces that one packet or DSACK affects.
@@ -34,8 +36,8 @@ const MOST_REACHES: usize = 1 << 16;
 /// What is known of the connection before its packets are followed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Terms {
-    /// Payload of a full packet in bytes. Longer segments are split as the network card would.
-    pub payload_max: u32,
+    /// Bytes of options and payload in a full packet. Longer segments are split as the network card would.
+    pub mss: u32,
     /// Both ends allow selective acknowledgments, by the handshake.
     pub sack: bool,
     /// Round trips from the tap to the data's sender and receiver, if the handshake showed them.
@@ -76,6 +78,8 @@ pub struct Counts {
 #[derive(Clone, Debug)]
 pub struct Transfer {
     terms: Terms,
+    /// Payload of a full packet with the options of the last one, in bytes.
+    payload_max: u32,
     pub counts: Counts,
     /// The sequence number of stream position 0.
     base: Option<Seq>,
@@ -119,6 +123,7 @@ impl Transfer {
     pub fn new(terms: Terms) -> Transfer {
         Transfer {
             terms,
+            payload_max: terms.mss.max(LEAST_PAYLOAD),
             counts: Counts::default(),
             base: None,
             una: 0,
@@ -190,7 +195,7 @@ impl Transfer {
 
     /// Returns the number of packets that carry `bytes`.
     fn packets(&self, bytes: u64) -> u64 {
-        bytes.div_ceil(u64::from(self.terms.payload_max))
+        bytes.div_ceil(u64::from(self.payload_max))
     }
 
     fn on_late(&mut self, by: Dur) {

@@ -2,6 +2,7 @@
 
 mod any_bytes;
 mod common;
+mod multipath;
 mod one_way;
 mod other_tools;
 mod round_trips;

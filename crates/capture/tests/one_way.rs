@@ -1,7 +1,7 @@
 //! Captures of one direction, and what they do and do not show.
 
 use crate::common::records::{Record, pcap, records};
-use crate::common::timeline::{MSS, Timeline, read_bytes, read_file};
+use crate::common::timeline::{MSS, Timeline, read_bytes};
 use crate::common::{ONE_WAY, RATE, path, simulate};
 use airtcp_capture::{CaptureError, Position};
 use airtcp_sim::pcap::Format;
@@ -70,59 +70,6 @@ fn acknowledgments_alone_are_refused_with_what_they_acknowledge() {
     request[1].data[16..18].copy_from_slice(&length.to_be_bytes());
     let error = read_bytes(&pcap(1, &request)).unwrap_err();
     assert!(matches!(error, CaptureError::NoneOfTheData { .. }), "{error}");
-}
-
-/// RFC 8684 §3.3: a subflow repeats an acknowledgment to tell of the whole connection. Nothing was out of order.
-#[test]
-fn multipath_acknowledgments_are_no_reordering() {
-    for with_handshake in [true, false] {
-        let mut line = Timeline::default();
-        if with_handshake {
-            line.handshake(40.0, 0.0);
-        }
-        for n in 0..50 {
-            let at = 41.0 + 2.0 * f64::from(n);
-            line.data(at, n, at as u64, 1);
-        }
-        for n in 1..=50 {
-            let at = 82.0 + 2.0 * f64::from(n);
-            line.ack(at, n, (at - 42.0) as u64, &[]);
-            // Twice more, with another acknowledgment of the whole connection's data.
-            for more in [0.3, 0.6] {
-                line.ack(at + more, n, (at - 42.0) as u64, &[]);
-                let last = &mut line.packets.last_mut().unwrap().1;
-                add_option(last, &[30, 8, 0x20, 1, 0, 0, (more * 10.0) as u8, n as u8]);
-            }
-        }
-        line.packets.sort_by_key(|packet| packet.0);
-        let capture = line.found();
-        assert_eq!((capture.forward.counts.late, capture.forward.counts.retransmissions), (0, 0));
-        assert_eq!(capture.forward.round_trips.len(), 50);
-        assert!(capture.multipath);
-    }
-}
-
-/// Appends an option to the header of an IPv4 packet with TCP and no payload.
-fn add_option(packet: &mut Vec<u8>, option: &[u8]) {
-    packet.extend(option);
-    let len = (packet.len() as u16).to_be_bytes();
-    packet[2..4].copy_from_slice(&len);
-    packet[32] += (option.len() as u8 / 4) << 4;
-}
-
-/// Where SACK is agreed, an acknowledgment that repeats the last one and has no block tells of no hole: it answers a
-/// probe, or a packet that came twice.
-#[test]
-fn with_sack_a_repeated_acknowledgment_alone_is_no_reordering() {
-    let mut line = Timeline::default();
-    line.handshake(40.0, 0.0);
-    line.burst(4);
-    line.ack(81.0, 1, 41, &[]).ack(81.5, 1, 41, &[]).ack(84.0, 4, 42, &[]);
-    assert_eq!(line.found().forward.counts.late, 0);
-    // Without SACK, and where options are cut off, it may be one.
-    let cut = read_file(&line.file(101, &[], 44));
-    assert_eq!(cut.forward.counts.late, 1);
-    assert!(cut.cut > 0);
 }
 
 /// An end of the path that only opens and closes has no data.

@@ -1,6 +1,6 @@
 //! Packets with data: new, retransmitted or late.
 
-use super::{LONGEST_HOLE, MOST_TOUCHED, Transfer};
+use super::{LEAST_PAYLOAD, LONGEST_HOLE, MOST_TOUCHED, Transfer};
 use crate::fates::Fate;
 use crate::packet::TappedPacket;
 use crate::piece::{Copy, Hole, Piece, Stamp};
@@ -37,7 +37,8 @@ impl Transfer {
         self.count_marks(packet.ecn);
         self.seen.on_bytes(packet.time, u64::from(packet.bytes));
         let headers = packet.bytes - segment.len;
-        let payload_max = u64::from(self.terms.payload_max);
+        self.payload_max = self.terms.mss.saturating_sub(u32::from(packet.options.len)).max(LEAST_PAYLOAD);
+        let payload_max = u64::from(self.payload_max);
         self.counts.merged += u64::from(u64::from(segment.len) > payload_max);
         let mut at = start;
         while at < end {
@@ -170,7 +171,7 @@ impl Transfer {
             .map(|(&start, piece)| match piece.hole {
                 Some(hole) if piece.copies.is_empty() => {
                     let cut = range.start.max(start)..range.end.min(piece.end);
-                    let slot = hole.slot.plus((cut.start - start) / u64::from(self.terms.payload_max));
+                    let slot = hole.slot.plus((cut.start - start) / u64::from(self.payload_max));
                     (cut, Part::Unseen(Hole { slot, ..hole }))
                 }
                 _ => (start..piece.end, Part::Seen),

@@ -22,7 +22,7 @@ fn endpoints(is_data: bool) -> Endpoints {
 
 impl Timeline {
     pub fn push(&mut self, ms: f64, is_data: bool, ecn: Ecn, segment: Segment) -> &mut Self {
-        let mut bytes = vec![0; 2000];
+        let mut bytes = vec![0; 4000];
         let payload = vec![0; segment.len as usize];
         let len = encode_tcp(&endpoints(is_data), ecn, &segment, &payload, &mut bytes).unwrap();
         bytes.truncate(len);
