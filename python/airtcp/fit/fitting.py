@@ -279,7 +279,7 @@ def _drafted(
     file_name = _file_name(name)
     put_rate(drafted, evidence, estimates, given, folder, file_name)
     put_delay(drafted, evidence, estimates, replay=replay, name=file_name)
-    put_queue(drafted, evidence)
+    put_queue(drafted, evidence, estimates.losses)
     put_loss(drafted, evidence, estimates)
     put_readings(drafted, estimates.losses)
     put_overtaking(drafted, evidence)

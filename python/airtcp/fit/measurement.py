@@ -35,7 +35,8 @@ class RoundTrips:
     packet_bytes: float | None = None
     """Mean length of the IP packets, if known."""
     least_s: float | None = None
-    """The lowest of all packets, if the file has it and `rtt_s` are a few smoothed values."""
+    """The lowest of all packets, if the file has it elsewhere: `rtt_s` are smoothed, or none met an empty
+    queue."""
 
 
 @dataclass(frozen=True)

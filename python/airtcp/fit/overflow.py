@@ -20,6 +20,9 @@ NEAR_FULL = 0.8
 """Share of the longest wait from which a queue may be full."""
 LEAST_WAIT = 0.05
 """Waits shorter than this share of the lowest round trip are no queue."""
+FULL = 0.995
+"""Share of the packets of an overflowing transfer that waited no longer than a full queue takes; recoveries
+prolong a few round trips."""
 OFTENER = 3.0
 """A queue's loss is at least this multiple of the other packets' loss."""
 FEW_LEFT = 300
@@ -33,16 +36,19 @@ class Overflow:
     """Marks the packets that met a queue that was not full."""
     packets: int
     lost: int
+    longest_wait_s: float
+    """How long a packet waited in the full queue."""
 
 
 def set_apart(fates: Fates, trips: RoundTrips) -> Overflow | None:
     """Returns None if nothing shows an overflow, or if too little would be left."""
     if fates.sent_s is None or len(trips.rtt_s) < 20 or not fates.lost.any():
         return None
-    waited = trips.rtt_s - trips.rtt_s.min()
+    least = min(float(trips.rtt_s.min()), trips.least_s or np.inf)
+    waited = trips.rtt_s - least
     # A few round trips span a recovery and exceed any queue.
     longest = float(np.quantile(waited, 0.98))
-    if longest < LEAST_WAIT * float(trips.rtt_s.min()):
+    if longest < LEAST_WAIT * least:
         return None
     full: Flags = waited[_nearest(fates.sent_s, trips.time_s)] >= NEAR_FULL * longest
     apart, lost_apart = int(full.sum()), int(fates.lost[full].sum())
@@ -51,7 +57,7 @@ def set_apart(fates: Fates, trips: RoundTrips) -> Overflow | None:
         return None
     if lost_apart / apart < OFTENER * (lost_else + 1) / others:
         return None
-    return Overflow(~full, apart, lost_apart)
+    return Overflow(~full, apart, lost_apart, float(np.quantile(waited, FULL)))
 
 
 def _nearest(sent: Floats, sampled: Floats) -> Places:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from airtcp.fit.draft import Draft, Entry, number, table
+from airtcp.fit.estimates import LossOf
 from airtcp.fit.evidence import Evidence, From, there
 from airtcp.fit.findings import Finding
 from airtcp.fit.measurement import Direction, QueueRoom, RoundTrips
@@ -16,7 +17,7 @@ DEFAULT_ROOM_PACKETS = 50
 MOST_ROOM_PACKETS = 1_000_000
 
 
-def put_queue(draft: Draft, evidence: Evidence) -> None:
+def put_queue(draft: Draft, evidence: Evidence, losses: dict[Direction, LossOf]) -> None:
     """Writes the room that each direction's queue has shown. The draft must have rates and delays."""
     back_bps = draft.known_rates_bps[1] if draft.known_rates_bps else draft.rate_bps
     ways: tuple[tuple[Direction, float], ...] = (("forward", draft.rate_bps), ("reverse", back_bps))
@@ -26,6 +27,8 @@ def put_queue(draft: Draft, evidence: Evidence) -> None:
             continue
         if room is not None:
             _room(draft, room, rate_bps)
+        elif way in losses and losses[way].overflow is not None:
+            _full(draft, losses[way], way, rate_bps)
         elif (loaded := evidence.loaded if way == "forward" else evidence.loaded_back) is not None:
             _queue(draft, loaded, way, rate_bps)
 
@@ -48,6 +51,20 @@ def _room(draft: Draft, found: From[QueueRoom], rate_bps: float) -> None:
 
 def _default_room(least_s: float, rate_bps: float) -> int:
     return max(DEFAULT_ROOM_PACKETS, int(least_s * rate_bps / 8 / PACKET_BYTES))
+
+
+def _full(draft: Draft, found: LossOf, way: Direction, rate_bps: float) -> None:
+    """Writes the room of a queue whose overflow a transfer shows, even if that is less than the default."""
+    if found.overflow is None:
+        return
+    wait_s = found.overflow.longest_wait_s
+    packet_bytes = found.source.what.packet_bytes or PACKET_BYTES
+    room = min(MOST_ROOM_PACKETS, max(1, round(wait_s * rate_bps / 8 / packet_bytes)))
+    how = (
+        f"The queue of {found.source.name} overflowed when packets waited {number(wait_s * 1e3)} ms longer "
+        "than the least."
+    )
+    _put(draft, way, room, f"{room} packets", how)
 
 
 def _queue(draft: Draft, loaded: From[RoundTrips], way: Direction, rate_bps: float) -> None:

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 
 import airtcp
 from airtcp.fit import Fit, fit_measurements
@@ -161,3 +163,39 @@ def test_what_a_queue_drops_is_not_loss_of_the_link(tmp_path: Path) -> None:
     assert fitted.loss.share.best < 1e-3
     assert "met a nearly full queue" in fitted.toml
     assert goodput_mbps(fitted.scenario, "cubic") == pytest.approx(goodput_mbps(clean, "cubic"), rel=0.05)
+
+
+SHALLOW = """
+duration = "20s"
+[[link]]
+name = "wireless"
+rate = "{rate}Mbit/s"
+delay = "{delay}ms"
+queue = {{ packets = {room} }}
+"""
+
+
+@settings(max_examples=4)
+@given(
+    rate=st.sampled_from((2, 10, 50)),
+    delay=st.sampled_from((5, 10, 40)),
+    room=st.sampled_from((5, 10, 20, 40, 100)),
+    scheme=st.sampled_from(("cubic", "reno")),
+)
+@example(rate=10, delay=10, room=10, scheme="cubic")
+@example(rate=10, delay=10, room=10, scheme="bbr")
+def test_a_queue_that_overflowed_is_found_however_short(
+    rate: int, delay: int, room: int, scheme: str, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Within a packet or a tenth, also where the default is longer, if it overflowed often enough to show."""
+    place = tmp_path_factory.mktemp("shallow") / "transfer.pcapng"
+    path = airtcp.Scenario.parse(SHALLOW.format(rate=rate, delay=delay, room=room))
+    run = json.loads(path.run(scheme, 1, pcap=str(place)).to_json())["flows"][0]
+    fitted = airtcp.fit(place)
+    if "met a nearly full queue" not in fitted.toml:
+        return
+    line = next(line for line in fitted.toml.splitlines() if line.startswith("queue = "))
+    assert int(line.split()[5]) == pytest.approx(room, rel=0.1, abs=1)
+    again = json.loads(fitted.scenario.run(scheme, 1).to_json())["flows"][0]
+    packet_ms = 12 / rate
+    assert again["rtt_p95_ms"] == pytest.approx(run["rtt_p95_ms"], rel=0.05, abs=1.5 * packet_ms)

@@ -50,6 +50,7 @@ _RESENT = 3
 # A direction with fewer packets shows nothing of its path.
 _FEW_PACKETS = 100
 _INTERVAL_S = 0.1
+_SYN_BYTES = 60
 # The engine's limit.
 _MOST_FATES = 1 << 22
 
@@ -70,7 +71,7 @@ def read(path: Path) -> Measurement:
     return Measurement(
         source=path,
         format=f"{found['format']} capture ({found['link']}), {_PLACES[forward['position']]}",
-        round_trips=_round_trips(forward),
+        round_trips=_round_trips(found),
         fates=tuple(_fates(way, direction) for direction, way in ways if len(way["lost"])),
         lengths=tuple(_lengths(found)),
         throughput=tuple(_throughput(way, direction) for direction, way in ways),
@@ -109,10 +110,17 @@ def _packet_bytes(way: Way) -> float:
     return way["data_bytes"] / max(1, way["data_packets"])
 
 
-def _round_trips(way: Way) -> RoundTrips | None:
+def _round_trips(found: CaptureColumns) -> RoundTrips | None:
+    """Returns the data's round trips. The handshake comes before any queue of the transfer's own: with the
+    time that a data packet would have needed on the slowest link, it may be the lowest of all."""
+    way = found["forward"]
     if not len(way["rtt_s"]):
         return None
-    return RoundTrips(way["rtt_time_s"], way["rtt_s"], _packet_bytes(way))
+    handshake_s, rate_bps = found["handshake_rtt_s"], way["dispersion_bps"]
+    least_s = None
+    if handshake_s is not None and rate_bps is not None:
+        least_s = handshake_s + 8 * (_packet_bytes(way) - _SYN_BYTES) / rate_bps
+    return RoundTrips(way["rtt_time_s"], way["rtt_s"], _packet_bytes(way), least_s=least_s)
 
 
 def _fates(way: Way, direction: Direction) -> Fates:
