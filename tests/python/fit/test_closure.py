@@ -232,6 +232,29 @@ def impossible() -> str:
     return json.dumps({"start": start, "intervals": intervals, "end": end})
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"num_streams": 10_000},
+        {"seconds": 1e6},
+        {"seconds": 1e-6},
+        {"bytes": 1e15, "bits_per_second": 1e15},
+        {"rtt": 10**9, "snd_cwnd": 1},
+    ],
+)
+def test_what_a_file_claims_costs_no_more(tmp_path: Path, change: dict[str, Any]) -> None:
+    result = json.loads(impossible())
+    for part in (*(each["sum"] for each in result["intervals"]), *result["end"].values()):
+        if isinstance(part, dict):
+            part.update({key: value for key, value in change.items() if key in part})
+    for interval in result["intervals"]:
+        interval["streams"] = [interval["sum"]]
+    if "num_streams" in change:
+        result["start"]["test_start"].update(change)
+    found = fitted(tmp_path, json.dumps(result))
+    assert found.check is None or not found.check.holds
+
+
 def test_a_fit_that_does_not_explain_its_transfer_says_so_and_nothing_is_advised(tmp_path: Path) -> None:
     found = fitted(tmp_path, impossible())
     assert found.check is not None

@@ -21,6 +21,11 @@ GROWING = ("cubic", "reno", "westwood", "hybla", "veno")
 """Controllers that fill any queue until they lose something."""
 FLAT, FLAT_S = 1.1, 1e-3
 """Round trips that differ by less are those of a queue that is not growing: as a factor, and beside it."""
+MOST_CONNECTIONS, MOST_INTERVALS = 128, 1000
+SHORTEST_S, LONGEST_S = 1e-3, 7200.0
+LEAST_BPS, MOST_BPS = 1e3, 1e12
+LEAST_WINDOW_BYTES = 3000.0
+"""Two full packets."""
 LATE = 0.9
 """Share of a run after which its goodput is read."""
 RESENT = ("retransmit", "fast-retransmit")
@@ -111,13 +116,13 @@ def _mean(of_each: Floats) -> Floats:
 def repeated(transfer: Transfer, most_packets: int = MOST_PACKETS) -> Repeated | None:
     """Returns None if the file does not say when what happened, or how much arrived."""
     course, arrived = transfer.course, transfer.arrived
-    if course is None or arrived is None or len(course.end_s) < LEAST_INTERVALS or arrived.ip_bytes <= 0:
+    if course is None or arrived is None or not _is_sane(transfer, course, arrived):
         return None
     name = transfer.congestion_control
     known = {scheme["name"] for scheme in schemes()}
     packets_per_s = arrived.rate_bps / 12_000
     affordable = int(np.searchsorted(course.end_s, most_packets / packets_per_s)) + 1
-    intervals = min(len(course.end_s), max(LEAST_INTERVALS, affordable))
+    intervals = min(len(course.end_s), MOST_INTERVALS, max(LEAST_INTERVALS, affordable))
     return Repeated(
         course,
         arrived,
@@ -127,6 +132,20 @@ def repeated(transfer: Transfer, most_packets: int = MOST_PACKETS) -> Repeated |
         name not in known,
         intervals,
         held_back_bytes(transfer),
+    )
+
+
+def _is_sane(transfer: Transfer, course: Course, arrived: Arrived) -> bool:
+    """Returns whether its repetition is of bounded cost, whatever a file claims."""
+    if len(course.end_s) < LEAST_INTERVALS or transfer.connections > MOST_CONNECTIONS:
+        return False
+    lengths = course.interval_s
+    return (
+        bool((lengths >= SHORTEST_S).all() and (lengths <= LONGEST_S).all())
+        and bool((np.diff(course.end_s) > 0).all())
+        and float(course.end_s[min(len(course.end_s), MOST_INTERVALS) - 1]) <= LONGEST_S
+        and arrived.ip_bytes > 0
+        and LEAST_BPS <= arrived.rate_bps <= MOST_BPS
     )
 
 
@@ -145,4 +164,4 @@ def held_back_bytes(transfer: Transfer) -> float | None:
     if high > FLAT * low + FLAT_S:
         return None
     payload_bps = arrived.rate_bps * transfer.payload_share
-    return float(payload_bps / 8 * np.median(trips) / transfer.connections)
+    return max(LEAST_WINDOW_BYTES, float(payload_bps / 8 * np.median(trips) / transfer.connections))

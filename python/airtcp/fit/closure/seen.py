@@ -115,6 +115,7 @@ def _features(seen: Seen) -> Floats:
         features: Floats = np.concatenate(
             (np.log(logs), 2 * np.sqrt(counts), [_unevenness(seen.received)], *map(np.log, first))
         )
+    features[~np.isfinite(features)] = np.nan
     return features
 
 
