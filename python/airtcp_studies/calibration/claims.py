@@ -52,7 +52,7 @@ class Claim:
 def claims(path: KnownPath) -> list[Claim]:
     """Measures the path in the simulator, fits, and returns what is claimed."""
     with scratch_folder() as folder:
-        fitted, packet_bytes = _fitted(path, folder)
+        fitted, packet_bytes = fit_of(path, folder)
         return [
             *_delays(path, fitted, packet_bytes),
             *_losses(path, fitted),
@@ -61,7 +61,7 @@ def claims(path: KnownPath) -> list[Claim]:
         ]
 
 
-def _fitted(path: KnownPath, folder: Path) -> tuple[Fit, int]:
+def fit_of(path: KnownPath, folder: Path) -> tuple[Fit, int]:
     """Returns the fit, and the bytes of the packets whose round trips it has, there and back."""
     seed = path.number + 1
     if path.tool == "capture":

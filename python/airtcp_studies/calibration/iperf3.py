@@ -68,8 +68,8 @@ def iperf3_tcp(
     intervals = [_interval([stream.between(*pair) for stream in flows]) for pair in pairwise(edges)]
     ends = [stream.end(duration_s, edges) for stream in flows]
     control = scheme.partition("+")[0].partition(":")[0]
-    return _document(
-        _start("TCP", streams, duration_s, blksize=131072),
+    return document(
+        start("TCP", streams, duration_s, blksize=131072),
         intervals,
         {
             "streams": ends,
@@ -101,7 +101,7 @@ class _Stream:
         rtt_us = round((row["srtt_s"] or 0.0) * 1e6)
         return {
             "socket": self.socket,
-            **_span(start_s, end_s, written),
+            **span(start_s, end_s, written),
             "retransmits": self._retransmits(start_s, end_s),
             "snd_cwnd": int(row["cwnd_bytes"]),
             "rtt": rtt_us,
@@ -121,7 +121,7 @@ class _Stream:
         return {
             "sender": {
                 "socket": self.socket,
-                **_span(0.0, duration_s, self._written_by(duration_s)),
+                **span(0.0, duration_s, self._written_by(duration_s)),
                 "retransmits": self._retransmits(0.0, duration_s),
                 "max_snd_cwnd": max(int(row["cwnd_bytes"]) for row in asked),
                 "max_rtt": max(rtts),
@@ -129,7 +129,7 @@ class _Stream:
                 "mean_rtt": sum(rtts) // len(rtts),
                 "sender": True,
             },
-            "receiver": {"socket": self.socket, **_span(0.0, stopped_s, received), "sender": True},
+            "receiver": {"socket": self.socket, **span(0.0, stopped_s, received), "sender": True},
         }
 
     def _place(self, time_s: float) -> int:
@@ -160,7 +160,7 @@ def _written(series: pl.DataFrame) -> Floats:
     return written
 
 
-def _span(start_s: float, end_s: float, data: float) -> Json:
+def span(start_s: float, end_s: float, data: float) -> Json:
     seconds = end_s - start_s
     return {
         "start": start_s,
@@ -178,13 +178,13 @@ def _interval(streams: list[Json]) -> Json:
 def _total(streams: Sequence[Json]) -> Json:
     """Returns the sum of streams with the same times."""
     first = streams[0]
-    total = _span(first["start"], max(each["end"] for each in streams), sum(s["bytes"] for s in streams))
+    total = span(first["start"], max(each["end"] for each in streams), sum(s["bytes"] for s in streams))
     if "retransmits" in first:
         total["retransmits"] = sum(each["retransmits"] for each in streams)
     return {**total, "sender": True}
 
 
-def _start(protocol: str, streams: int, duration_s: float, *, blksize: int, rate_bps: float = 0.0) -> Json:
+def start(protocol: str, streams: int, duration_s: float, *, blksize: int, rate_bps: float = 0.0) -> Json:
     sockets = [
         {
             "socket": 5 + 2 * index,
@@ -220,7 +220,7 @@ def _start(protocol: str, streams: int, duration_s: float, *, blksize: int, rate
     return start
 
 
-def _document(start: Json, intervals: list[Json], end: Json) -> str:
+def document(start: Json, intervals: list[Json], end: Json) -> str:
     usage = {"host_total": 1.0, "host_user": 0.5, "host_system": 0.5}
     end["cpu_utilization_percent"] = usage
     return json.dumps({"start": start, "intervals": intervals, "end": end}, indent="\t") + "\n"

@@ -11,7 +11,7 @@ import json
 import math
 import os
 import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -81,6 +81,17 @@ def probe(
     return Probes(interval_s * np.arange(count, dtype=np.float64), there, back, packet_bytes)
 
 
+def arrivals_s(
+    path: Scenario, seed: int, flows: Sequence[Mapping[str, object]], duration_s: float, folder: Path
+) -> Floats:
+    """Returns when datagrams of the second of `flows`, which replace the path's, came out of it, in order."""
+    test = _between_taps(path, folder).vary(duration=f"{duration_s:.9f}s", warmup="0s", flow=list(flows))
+    found = [
+        time_s for time_s, number in _datagrams(_captured(test, seed, "cubic", BEHIND, folder)) if number == 0
+    ]
+    return np.array(found, dtype=np.float64)
+
+
 def _between_taps(path: Scenario, folder: Path) -> Scenario:
     """Returns the path with a tap at each end; the files that it names are written to `folder`."""
     recipe = json.loads(path.recipe_json())
@@ -144,7 +155,7 @@ def _delays(capture: bytes, turn_s: float, interval_s: float, count: int, first:
 def _datagrams(capture: bytes) -> Iterator[tuple[float, int]]:
     """Yields when each UDP datagram of a pcapng file of raw IP passed, and the number of its sender.
 
-    The simulator numbers its senders of datagrams downwards from the greatest address.
+    The simulator numbers flows of datagrams downwards from the greatest address; the first flow is another.
     """
     place = 0
     while place < len(capture):

@@ -10,10 +10,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from airtcp.fit.findings import Z
+from airtcp_studies.calibration.advised import Worth, worth
 from airtcp_studies.calibration.claims import Claim, claims
 from airtcp_studies.calibration.paths import KnownPath, known_path
 
 PATHS = 240
+ADVISED_OF, ADVISED = 24, frozenset({1, 5, 10})
+"""Of so many paths in turn, for these advice is asked: transfers that were captured, and one of iperf3."""
 
 
 @dataclass(frozen=True)
@@ -22,6 +25,8 @@ class Studied:
 
     path: KnownPath
     claims: tuple[Claim, ...]
+    worth: Worth | None = None
+    """None if no advice was asked."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +55,8 @@ class Coverage:
 
 def study_path(number: int) -> Studied:
     path = known_path(number)
-    return Studied(path, tuple(claims(path)))
+    asked = number % ADVISED_OF in ADVISED
+    return Studied(path, tuple(claims(path)), worth(path) if asked else None)
 
 
 def study(
@@ -104,5 +110,9 @@ def _read(journal: Path) -> dict[int, Studied]:
         entry = json.loads(line)
         path = KnownPath(**entry["path"])
         if path == known_path(path.number):
-            found[path.number] = Studied(path, tuple(Claim(**claim) for claim in entry["claims"]))
+            found[path.number] = Studied(
+                path,
+                tuple(Claim(**claim) for claim in entry["claims"]),
+                None if entry["worth"] is None else Worth(**entry["worth"]),
+            )
     return found

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from airtcp_studies.calibration.iperf3 import iperf3_tcp
+from airtcp_studies.calibration.iperf3_udp import iperf3_udp
 
 from airtcp import Scenario
 from airtcp.fit.detect import read
@@ -43,3 +44,15 @@ def test_a_transfer_is_read_back(streams: int, tmp_path: Path) -> None:
     ahead = end["sum_sent"]["bytes"] - end["sum_received"]["bytes"]
     assert ahead > 250_000
     assert json.loads(text)["intervals"][0]["sum"]["bits_per_second"] > 7e6
+
+
+@pytest.mark.parametrize(("sent_bps", "lost"), [(2e6, 0.0), (10e6, 0.5)])
+def test_datagrams_are_read_back(sent_bps: float, lost: float, tmp_path: Path) -> None:
+    """What the link does not carry overflows, after the queue of 208 packets has filled."""
+    file = tmp_path / "udp.json"
+    file.write_text(iperf3_udp(Scenario.parse(PATH), rate_bps=sent_bps, duration_s=20.0))
+    found = read(file)
+    assert found.format == "iperf3 (UDP)"
+    (count,) = found.loss_counts
+    assert count.packets == round(20 * sent_bps / 8 / 1448)
+    assert count.lost / count.packets == pytest.approx(lost, abs=0.03)
