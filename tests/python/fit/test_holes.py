@@ -132,6 +132,22 @@ def test_a_transfer_that_carries_is_no_hole(result: dict[str, Any], tmp_path: Pa
     assert find_holes([read(write(tmp_path / "result.json", result))]) == ()
 
 
+@pytest.mark.parametrize("whole", [True, False], ids=["carries", "vanishes"])
+def test_a_client_that_is_stopped_knows_nothing_of_the_receiver(whole: bool, tmp_path: Path) -> None:
+    """Its result says that nothing arrived, whatever did; the sender's own view tells which it is."""
+    result = iperf3(50_000_000, 0, 8) if whole else iperf3()
+    result["error"] = "interrupt - the client has terminated"
+    path = write(tmp_path / "stopped.json", result)
+    if whole:
+        fitted = fit(path)
+        assert fitted.holes == ()
+        assert fitted.rate_bps > 5e7
+    else:
+        assert failure(path).holes[0].vanishes_bytes == 1500
+        # Killed, it has written no total either.
+        assert failure(write(path, result | {"end": {}})).holes[0].vanishes_bytes == 1500
+
+
 @pytest.mark.parametrize("cut", ["forward", "reverse", "both"])
 def test_one_direction_of_two(cut: str, tmp_path: Path) -> None:
     whole, none = (50_000_000, 49_900_000), (79640, 0)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from airtcp.fit.json_values import Json, number
 from airtcp.fit.measurement import Direction, LengthCount
+from airtcp.fit.readers.iperf3.way import Way
 
 INITIAL_WINDOW = 10
 """Segments that a sender sends before the first acknowledgment (RFC 6928)."""
@@ -14,6 +15,10 @@ COOKIE_BYTES = 89
 """The packet with which iperf3 opens each connection: a cookie of 37 bytes, and the headers."""
 CONTROL_MESSAGES = 8
 """At least so many short packets go each way before both ends can tell each other their results."""
+
+
+_INTERVALS = 3
+"""After fewer, a slow path may have acknowledged nothing yet."""
 
 
 def lengths(
@@ -34,6 +39,17 @@ def lengths(
     else:
         segments = int(arrived // mss_bytes)
         yield LengthCount(packet_bytes, segments + resent, segments, way)
+
+
+def is_stuck(way: Way, mss_bytes: float) -> bool:
+    """Returns whether a sender with a full buffer got no acknowledgment, until its cwnd was a segment."""
+    written, rtts = list(way.rate_bps), set(way.rtt_s)
+    return (
+        len(written) >= _INTERVALS
+        and not any(written[1:])
+        and len(rtts) == 1
+        and way.cwnd_bytes[-1] <= mss_bytes
+    )
 
 
 def is_unheard(sent: Json, received: Json) -> bool:

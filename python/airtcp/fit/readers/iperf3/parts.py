@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from airtcp.fit.json_values import number, object_of, objects_of
+from airtcp.fit.json_values import Json, number, object_of, objects_of
 from airtcp.fit.measurement import (
     Arrived,
     Direction,
@@ -20,7 +20,7 @@ from airtcp.fit.measurement import (
     Throughput,
     Transfer,
 )
-from airtcp.fit.readers.iperf3.lengths import is_unheard, lengths
+from airtcp.fit.readers.iperf3.lengths import is_stuck, is_unheard, lengths
 from airtcp.fit.readers.iperf3.result import Test
 from airtcp.fit.readers.iperf3.totals import arrived, course, offered, omitted_s, sent
 from airtcp.fit.readers.iperf3.way import Way, losses
@@ -43,8 +43,19 @@ def by_length(tests: list[Test], ways: list[Direction]) -> Iterator[LengthCount]
     packet_bytes, payload_bytes = lengths_of(tests[0])
     for test in tests:
         for way in ways:
-            totals = test.total("sum_sent", way), test.total("sum_received", way)
-            yield from lengths(*totals, way, test.connections, payload_bytes, packet_bytes)
+            sent, received = test.total("sum_sent", way), test.total("sum_received", way)
+            if not received and is_stuck(test.way(way), payload_bytes):
+                received = {"bytes": 0}
+                sent = sent or _handed_over(test.way(way))
+            yield from lengths(sent, received, way, test.connections, payload_bytes, packet_bytes)
+
+
+def _handed_over(way: Way) -> Json:
+    """Returns what the total of a broken result would say."""
+    return {
+        "bytes": float(np.dot(way.rate_bps, way.interval_s)) / 8,
+        "retransmits": float(way.retransmissions or 0),
+    }
 
 
 def throughput(tests: list[Test], way: Direction, expansion: float) -> Throughput:

@@ -19,6 +19,8 @@ class Test:
     end: Json = field(default_factory=dict)
     forward: Way = field(default_factory=Way)
     reverse: Way = field(default_factory=Way)
+    is_stopped: bool = False
+    """It ended with an error, or was interrupted: the ends have not told each other what arrived."""
 
     @property
     def options(self) -> Json:
@@ -46,9 +48,12 @@ class Test:
         return "accepted_connection" in self.start
 
     def total(self, key: str, way: Direction = "forward") -> Json:
-        """Returns a direction's total at the end."""
+        """Returns a direction's total at the end, if it can be known."""
         suffix = _REVERSE if way == "reverse" else ""
-        return _total(self.end, key + suffix, self.is_server == (way == "reverse"))
+        found = _total(self.end, key + suffix, self.is_server == (way == "reverse"))
+        # A client that is stopped does not ask the server, and counts nothing in its place.
+        is_guess = key == "sum_received" and self.is_stopped and not number(found, "bytes")
+        return {} if is_guess else found
 
     @property
     def kind(self) -> tuple[object, ...]:
@@ -83,6 +88,8 @@ class Result:
             self._part(object_of(entry, "end"))
         else:
             self._part(entry)
+        if self.error and self.tests:
+            self.tests[-1].is_stopped = True
 
     def _start(self, start: Json) -> None:
         if self.tests and self.tests[-1].forward.time_s:
