@@ -349,7 +349,7 @@ fn a_node_beyond_the_path_is_an_error() {
     assert!(matches!(error, RunError::UnknownNode { node: 2, last: 1 }));
 }
 
-/// A sender with Linux 6.18's buffer of 400 kB was seen to carry 32.2 Mbit/s over 200 Mbit/s and 80 ms. With that of 4 MiB, which is
+/// A paced sender on Linux 6.18 with a buffer of 400 kB was seen to carry 32.2 Mbit/s over 200 Mbit/s and 80 ms. With that of 4 MiB, which is
 /// Linux's default, that is at most 336 Mbit/s, whatever the rate.
 #[test]
 fn a_send_buffer_bounds_what_a_round_trip_carries() {
