@@ -21,6 +21,7 @@ mod rtt;
 mod sightings;
 mod source;
 mod transfer;
+mod way_summary;
 mod weighted_bins;
 
 pub use air::AirCounts;
