@@ -76,8 +76,6 @@ def _both_ways(draft: Draft, probed: LossOf) -> None:
         )
     )
     _size(draft, probed, "both")
-    if found.lost == found.n:
-        draft.notes.append(f"Nothing came back in {name}: no scheme can carry anything over this path.")
 
 
 def _there(draft: Draft, forward: LossOf) -> None:

@@ -158,7 +158,8 @@ def test_one_direction_of_two(cut: str, tmp_path: Path) -> None:
         fitted = fit(path)
         assert [hole.direction for hole in fitted.holes] == ["reverse"]
         assert fitted.summary()[0].startswith("A path-MTU black hole in the reverse direction")
-        assert fitted.rate_bps == pytest.approx(8 * 49.9e6 / 4 * 1500 / MSS, rel=0.01)
+        # Between the mean and the fullest interval.
+        assert 0.99 <= fitted.rate_bps / (8 * 49.9e6 / 4 * 1500 / MSS) <= 1.34
         assert "reverse" not in fitted._evidence.reached
         return
     found = failure(path)
