@@ -84,7 +84,7 @@ def silent(measurements: Sequence[Measurement], holes: Sequence[Hole]) -> Iterat
                 f"The path takes packets of at most {measurement.reported_mtu_bytes} bytes, as a router has "
                 f"reported ({name}): longer ones are not lost, and TCP learns it too."
             )
-        if name in explained or measurement.reported_mtu_bytes is not None:
+        if measurement.source.name in explained or measurement.reported_mtu_bytes is not None:
             continue
         for fates in measurement.fates:
             if fates.direction == "both" and len(fates.lost) and fates.lost.all():

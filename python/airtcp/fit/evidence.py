@@ -5,10 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
+from airtcp.fit.holes import Hole
 from airtcp.fit.measurement import (
     Direction,
     Fates,
@@ -22,9 +23,6 @@ from airtcp.fit.measurement import (
     RoundTrips,
     Throughput,
 )
-
-if TYPE_CHECKING:
-    from airtcp.fit.holes import Hole
 
 T = TypeVar("T")
 WAYS: tuple[Direction, ...] = ("forward", "reverse", "both")
@@ -102,11 +100,7 @@ def use_of(found: Evidence, measurements: Sequence[Measurement]) -> tuple[list[M
     answers += [found.reordering.get("forward"), *(answer for way in ways for answer in way.values())]
     sources = [answer.source for answer in answers if answer is not None]
     shows_holes = {name for hole in found.holes for name in hole.inputs}
-    used = [
-        m
-        for m in measurements
-        if shown(m.source.name) in shows_holes or any(m is source for source in sources)
-    ]
+    used = [m for m in measurements if m.source.name in shows_holes or any(m is source for source in sources)]
     unused = [m for m in measurements if not any(m is each for each in used)]
     return used, [f"{shown(m.source.name)}: not used; {_why_unused(m, found)}." for m in unused]
 

@@ -15,10 +15,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from airtcp.fit.by_length import by_length
-from airtcp.fit.evidence import WAYS, shown
 from airtcp.fit.findings import Finding
 from airtcp.fit.measurement import Direction, Fates, LengthCount, Measurement
+from airtcp.fit.text import shown
 
+WAYS: tuple[Direction, ...] = ("forward", "reverse", "both")
 LEAST_SENT = 5
 """Fewer long packets may all be lost by chance, in one outage."""
 LIKELY, SURE = 2.0, 6.0
@@ -61,7 +62,7 @@ class Hole:
         return (
             f"{likely}a path-MTU black hole {WHERE[self.direction]}: none of {self.sent} packets of "
             f"{self.vanishes_bytes} bytes or more arrived, while {self.passed} of {self.small} of at most "
-            f"{self.passes_bytes} bytes did ({', '.join(self.inputs)})"
+            f"{self.passes_bytes} bytes did ({', '.join(map(shown, self.inputs))})"
         ).strip()
 
     @property
@@ -120,7 +121,7 @@ class Hole:
 
 def find_holes(measurements: Sequence[Measurement]) -> tuple[Hole, ...]:
     """Returns at most one hole for each direction; one of a round trip only if no direction is known."""
-    counts = [(count, shown(m.source.name)) for m in measurements for count in _counts(m)]
+    counts = [(count, m.source.name) for m in measurements for count in _counts(m)]
     found = [hole for way in WAYS if (hole := _hole(counts, way)) is not None]
     return tuple(each for each in found if each.direction != "both" or len(found) == 1)
 
