@@ -76,8 +76,9 @@ class Settled:
     best: Bottleneck
     likelihoods: tuple[tuple[Bottleneck, float], ...]
     """The best of each cause, and how likely that is, the most likely first. They sum to 1."""
-    rate_between: tuple[float, float]
+    rate_between: tuple[float, float] | None
+    """None if losses at random explain the transfer as well: then the link may be as fast as it likes."""
     base_between: tuple[float, float]
-    """Of what was tried, where it explains the transfer as well (95 %)."""
+    """Both of what was tried, where it explains the transfer as well (95 %)."""
     runs: int
     """Simulations that it took."""

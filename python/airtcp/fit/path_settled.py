@@ -22,13 +22,13 @@ def settled_rate(draft: Draft) -> Entry | None:
     if draft.settled is None:
         return None
     settled, name = draft.settled.what, draft.settled.name
-    best, (low, high) = settled.best, settled.rate_between
+    best, between = settled.best, settled.rate_between
     shown = rate(best.rate_bps)
-    if best.cause == "random":
+    if between is None:
         draft.unknown.append(
             Unknown(
                 f"capacity {there('forward')}",
-                f"The transfer of {name} was held back by losses, not by the link's rate.",
+                f"Losses that do not depend on the link's rate explain the transfer of {name} as well.",
                 f"{shown} is assumed, with which it does again what it did.",
                 "--rate says otherwise.",
             )
@@ -39,7 +39,8 @@ def settled_rate(draft: Draft) -> Entry | None:
             f"rate {there('forward')}", f"at least {least}", "", f"So much arrived in {name} in all."
         )
         draft.found.append(finding)
-        return Entry("rate", text(shown), (finding.text,))
+        return Entry("rate", text(rate(best.link_bps)), (finding.text,))
+    low, high = between
     of = "a policer" if best.cause == "policer" else "the link"
     finding = Finding(
         f"rate {there('forward')}",

@@ -129,7 +129,7 @@ def _rate(path: KnownPath, fitted: Fit) -> Iterator[Claim]:
         estimate = seen.what.estimate_bps
         at_most = max(seen.what.at_most_bps or estimate, estimate)
         yield Claim("rate", min(seen.what.at_least_bps, estimate), at_most, path.rate_bps)
-    elif settled is not None and settled.what.best.cause != "random":
+    elif settled is not None and settled.what.rate_between is not None:
         yield Claim("rate", *settled.what.rate_between, path.rate_bps)
     elif "forward" in fitted._evidence.reached:
         found = reached(fitted._evidence, "forward")

@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
+from multiprocessing import get_context
 from pathlib import Path
 
 from airtcp.fit.findings import Z
@@ -69,7 +70,8 @@ def study(
     """Returns the first `paths` paths, studied. Those in the journal are not measured again."""
     known = _read(journal) if journal is not None else {}
     missing = [number for number in range(paths) if number not in known]
-    with ProcessPoolExecutor(jobs) as executor:
+    # Not by fork, because Polars and the engine have threads.
+    with ProcessPoolExecutor(jobs, get_context("spawn")) as executor:
         for done in executor.map(study_path, missing):
             known[done.path.number] = done
             on_done(done)

@@ -59,7 +59,7 @@ def short_transfer(sent: int, received: int, rtt_s: float) -> str:
 
 
 @given(packets=st.integers(1, 60), ahead=st.integers(0, 40), rtt_ms=st.integers(2, 900))
-@settings(max_examples=8, deadline=None, phases=[Phase.generate])
+@settings(max_examples=8, deadline=None, phases=[Phase.generate], derandomize=True)
 def test_a_burst_of_writes_is_no_rate(
     tmp_path_factory: pytest.TempPathFactory, packets: int, ahead: int, rtt_ms: int
 ) -> None:
@@ -80,7 +80,7 @@ def test_a_burst_of_writes_is_no_rate(
     share=st.floats(0.5, 8),
     streams=st.integers(1, 3),
 )
-@settings(max_examples=4, deadline=None, phases=[Phase.generate])
+@settings(max_examples=4, deadline=None, phases=[Phase.generate], derandomize=True)
 def test_at_least_is_never_more_than_the_link(
     tmp_path_factory: pytest.TempPathFactory, rate: int, delay: int, share: float, streams: int
 ) -> None:
@@ -134,7 +134,7 @@ def udp(mbps: float, arrives: Sequence[float], *, reverse: bool) -> str:
 
 
 @given(capacity=st.floats(1, 60), above=st.floats(1.3, 20), reverse=st.booleans())
-@settings(max_examples=8, deadline=None, phases=[Phase.generate])
+@settings(max_examples=8, deadline=None, phases=[Phase.generate], derandomize=True)
 def test_what_arrives_while_more_is_sent_is_the_capacity(
     tmp_path_factory: pytest.TempPathFactory, capacity: float, above: float, reverse: bool
 ) -> None:
@@ -147,7 +147,7 @@ def test_what_arrives_while_more_is_sent_is_the_capacity(
 
 
 @given(p=st.floats(0.001, 0.02), mbps=st.floats(2, 60), seed=st.integers(0, 1000))
-@settings(max_examples=8, deadline=None, phases=[Phase.generate])
+@settings(max_examples=8, deadline=None, phases=[Phase.generate], derandomize=True)
 def test_few_losses_that_vary_by_chance_are_the_link_s(p: float, mbps: float, seed: int) -> None:
     packets = np.full(20, round(mbps * 1e6 / 8 / 1400), dtype=np.float64)
     lost = np.random.default_rng(seed).binomial(packets.astype(int), p).astype(np.float64)

@@ -82,7 +82,8 @@ class Search:
         )
         least = self.tried[ranked[0][0]]
         alike = [path for path, value in self.tried.items() if value < least + AS_WELL]
-        rates = _hull([path.rate_bps for path in alike], RATE_STEP / 4)
+        is_open = any(path.cause == "random" for path in alike)
+        rates = None if is_open else _hull([path.rate_bps for path in alike], RATE_STEP / 4)
         bases = _hull([path.base_s for path in alike], STEP / 4)
         return Settled(ranked[0][0], ranked, rates, bases, self.runs)
 
