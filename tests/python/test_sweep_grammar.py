@@ -159,7 +159,7 @@ def test_keys_of_schemes_go_into_their_terms() -> None:
     both = plan("rto.min=200ms,1s", "cubic.beta=0.5,0.7", schemes='["reno", "cubic:beta=0.6+decoupling"]')
     assert both.labels(both.points[0]) == [
         "reno:rto.min=200ms",
-        "cubic:beta=0.6:rto.min=200ms:beta=0.5+decoupling",
+        "cubic:beta=0.5:rto.min=200ms+decoupling",
     ]
     every = plan("scheme.profile=linux,bsd-1998")
     assert every.labels(every.points[1]) == ["reno:profile=bsd-1998"]
