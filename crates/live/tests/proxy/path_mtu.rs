@@ -143,22 +143,29 @@ fn routers_tell_the_proxy_and_not_the_hosts() {
     }
 }
 
+/// All at the same time, because they wait for one timeout after another.
 #[test]
 fn where_routers_say_nothing_the_path_is_probed() {
-    for (stack, is_ipv4) in EVERY {
-        let Some(field) = Field::new() else { return };
-        let probing = || field.rig.base.sysctl_value("net.ipv4.tcp_mtu_probing").unwrap();
-        let before = probing();
-        field.silence();
-        let proxy = field.proxy(stack);
-        let (phone, store) = field.connect(is_ipv4);
-        field.carry(&store, &phone, [1300, 1500, 1300]);
-        field.carry(&phone, &store, [1300, 1500, 1300]);
-        drop((phone, store));
-        proxy.awaits(Counter::Connections, 0);
-        drop(proxy);
-        assert_eq!(probing(), before);
-    }
+    thread::scope(|scope| {
+        for (stack, is_ipv4) in EVERY {
+            scope.spawn(move || probes_a_silent_path(stack, is_ipv4));
+        }
+    });
+}
+
+fn probes_a_silent_path(stack: Stack, is_ipv4: bool) {
+    let Some(field) = Field::new() else { return };
+    let probing = || field.rig.base.sysctl_value("net.ipv4.tcp_mtu_probing").unwrap();
+    let before = probing();
+    field.silence();
+    let proxy = field.proxy(stack);
+    let (phone, store) = field.connect(is_ipv4);
+    field.carry(&store, &phone, [1300, 1500, 1300]);
+    field.carry(&phone, &store, [1300, 1500, 1300]);
+    drop((phone, store));
+    proxy.awaits(Counter::Connections, 0);
+    drop(proxy);
+    assert_eq!(probing(), before);
 }
 
 /// The wireless interface itself, at both of its ends.
