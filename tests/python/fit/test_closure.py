@@ -114,6 +114,15 @@ def test_losses_that_a_link_makes_are_told_from_overflow(tmp_path: Path) -> None
     assert found.check.holds, found.check.text
 
 
+@pytest.mark.parametrize(("loss", "rtt_ms", "seed"), [(0.03, 190, 120), (0.01, 185, 180), (0.02, 103, 234)])
+def test_a_rate_that_losses_keep_out_of_sight_has_no_upper_bound(
+    tmp_path: Path, loss: float, rtt_ms: int, seed: int
+) -> None:
+    """Whatever else explains the transfer, chance on a faster link does, too."""
+    found = fitted(tmp_path, iperf3_tcp(path(4500, rtt_ms, 36, loss=loss), seed=seed, duration_s=20.0))
+    assert shown(found, "rate").startswith("at least")
+
+
 @pytest.mark.parametrize(
     ("scheme", "rate", "rtt_ms", "burst_kb"),
     [("cubic", 4_000, 30, 60), ("bbr", 5000, 40, 32)],

@@ -17,7 +17,7 @@ import numpy as np
 from airtcp._engine import Scenario, ScenarioError
 from airtcp.fit.bottleneck import PACKET_BYTES, Bottleneck, Cause, Settled
 from airtcp.fit.closure.again import Repeated
-from airtcp.fit.closure.seen import Seen, misfit
+from airtcp.fit.closure.seen import Seen, is_usual, misfit
 
 MOST_RUNS = 120
 """Simulations of one search."""
@@ -66,6 +66,8 @@ class Search:
     known: Known
     tried: dict[Bottleneck, float] = field(default_factory=dict)
     runs: int = 0
+    is_open: bool = False
+    """Losses at random may do to the transfer what it saw, on a link of whatever rate."""
 
     def settle(self) -> Settled | None:
         """Returns None if nothing could be run."""
@@ -82,7 +84,7 @@ class Search:
         )
         least = self.tried[ranked[0][0]]
         alike = [path for path, value in self.tried.items() if value < least + AS_WELL]
-        is_open = any(path.cause == "random" for path in alike)
+        is_open = self.is_open or any(path.cause == "random" for path in alike)
         rates = None if is_open else _hull([path.rate_bps for path in alike], RATE_STEP / 4)
         bases = _hull([path.base_s for path in alike], STEP / 4)
         return Settled(ranked[0][0], ranked, rates, bases, self.runs)
@@ -200,7 +202,9 @@ class Search:
         except ScenarioError:
             return None
         self.runs += seeds
-        found = min(misfit(self.seen, runs) for runs in self.transfer.run(scenario, seeds)) + _rare(path)
+        of_clocks = self.transfer.run(scenario, seeds)
+        found = min(misfit(self.seen, runs) for runs in of_clocks) + _rare(path)
+        self.is_open |= path.cause == "random" and any(is_usual(self.seen, runs) for runs in of_clocks)
         self.tried[path] = found
         return found
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -86,6 +87,27 @@ def _received(source: Measurement, count: int) -> Floats:
 def misfit(one: Seen, runs: Sequence[Seen]) -> float:
     """Returns how far `one` is from `runs`: −2 times the logarithm of its likelihood, beside that of a
     transfer that agrees with a model in which nothing is left to chance."""
+    off, wide = _apart(one, runs)
+    near, count = np.minimum(off, FAR**2), len(runs)
+    if count > 1:
+        # A spread that is known from a few runs makes it Student's t.
+        near = count * np.log1p(near / (count - 1))
+    return float((near + wide).sum())
+
+
+def is_usual(one: Seen, runs: Sequence[Seen]) -> bool:
+    """Returns whether chance explains how far `one` is from `runs`, be it ever so much better explained
+    otherwise."""
+    off, _ = _apart(one, runs)
+    freedom = len(off)
+    # The 95 % quantile of χ² (Wilson and Hilferty 1931).
+    most = freedom * (1 - 2 / (9 * freedom) + 1.645 * math.sqrt(2 / (9 * freedom))) ** 3
+    return bool(off.sum() <= most)
+
+
+def _apart(one: Seen, runs: Sequence[Seen]) -> tuple[Floats, Floats]:
+    """Returns, for each known feature, the squared distance in variances of the runs, and how much more these
+    are than a right model without chance would have, as a logarithm."""
     goal = _features(one)
     found = np.array([_features(run) for run in runs])
     count = len(found)
@@ -95,12 +117,7 @@ def misfit(one: Seen, runs: Sequence[Seen]) -> float:
     allowed = np.concatenate((allowed, [FIRST_TRIPS] * FIRST, [FIRST_CWNDS] * FIRST))
     off = (goal - found.mean(axis=0)) ** 2 / (allowed**2 + spread)
     known = np.isfinite(off)
-    wide = np.log1p(spread[known] / allowed[known] ** 2)
-    near = np.minimum(off[known], FAR**2)
-    if count > 1:
-        # A spread that is known from a few runs makes it Student's t.
-        near = count * np.log1p(near / (count - 1))
-    return float((near + wide).sum())
+    return off[known], np.log1p(spread[known] / allowed[known] ** 2)
 
 
 def _features(seen: Seen) -> Floats:
