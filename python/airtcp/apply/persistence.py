@@ -121,28 +121,35 @@ def _service(step: Service) -> Iterator[Step]:
 
 
 def _qdisc(step: Qdisc, host: Host) -> Iterator[Step]:
-    name = f"airtcp-qdisc-{step.interface}.service"
     device = device_unit(step.interface)
     tc = host.find("tc") or "/sbin/tc"
-    unit = Unit(name, f"/etc/systemd/system/{name}")
-    yield File(
-        unit.place,
-        f"{HEAD}[Unit]\nDescription=airtcp: the queue of {step.interface}\n"
-        f"After={device}\nBindsTo={device}\n\n"
-        f"[Service]\nType=oneshot\nRemainAfterExit=yes\nExecStart={tc} {step.words.removeprefix('tc ')}\n"
-        f"ExecStop=-{tc} qdisc del dev {step.interface} root\n\n[Install]\nWantedBy={device}\n",
+    yield from _own_unit(
+        f"airtcp-qdisc-{step.interface}.service",
+        f"Description=airtcp: the queue of {step.interface}\nAfter={device}\nBindsTo={device}",
+        start=f"{tc} {step.words.removeprefix('tc ')}",
+        stop=f"{tc} qdisc del dev {step.interface} root",
+        wanted_by=device,
     )
-    yield unit
 
 
 def _clamp(step: MssClamp, host: Host) -> Iterator[Step]:
-    name = "airtcp-mss-clamp.service"
     nft = host.find("nft") or "/usr/sbin/nft"
+    yield from _own_unit(
+        "airtcp-mss-clamp.service",
+        "Description=airtcp: TCP's MSS, clamped\nAfter=nftables.service",
+        start=f"{nft} '{step.table}'",
+        stop=f"{nft} delete table inet {TABLE}",
+        wanted_by="multi-user.target",
+    )
+
+
+def _own_unit(name: str, about: str, *, start: str, stop: str, wanted_by: str) -> Iterator[Step]:
+    """A unit that we write ourselves, which runs a command at its start and one at its end."""
     unit = Unit(name, f"/etc/systemd/system/{name}")
     yield File(
         unit.place,
-        f"{HEAD}[Unit]\nDescription=airtcp: TCP's MSS, clamped\nAfter=nftables.service\n\n"
-        f"[Service]\nType=oneshot\nRemainAfterExit=yes\nExecStart={nft} '{step.table}'\n"
-        f"ExecStop=-{nft} delete table inet {TABLE}\n\n[Install]\nWantedBy=multi-user.target\n",
+        f"{HEAD}[Unit]\n{about}\n\n"
+        f"[Service]\nType=oneshot\nRemainAfterExit=yes\nExecStart={start}\nExecStop=-{stop}\n\n"
+        f"[Install]\nWantedBy={wanted_by}\n",
     )
     yield unit
