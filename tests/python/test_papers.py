@@ -23,6 +23,7 @@ from airtcp_studies.frame import (
     SweepPlot,
     TimePlot,
     Tolerance,
+    Tried,
     absolute,
     claim,
     gain,
@@ -36,7 +37,7 @@ from airtcp_studies.frame.document import RowOut, experiment_out, merged, paper_
 from airtcp_studies.frame.find import UnknownName, links, papers, select
 from airtcp_studies.frame.model import Experiment, Result
 from airtcp_studies.frame.rows import TOLERANCES
-from airtcp_studies.frame.words import tally, value
+from airtcp_studies.frame.words import FEW, judged_first, tally, value
 from conftest import Cli
 from hypothesis import given
 from hypothesis import strategies as st
@@ -130,14 +131,45 @@ def _out(row: Row) -> RowOut:
     return experiment_out(experiment, Result([row]), seeds=3, quick=False)["rows"][0]
 
 
-def test_a_differing_row_without_a_sentence_is_shown_as_not_explained() -> None:
-    explained = absolute("the one", 100, 200, "s", moved_by="the queue's length")
+def test_a_differing_row_without_a_cause_is_shown_as_not_explained() -> None:
+    explained = absolute("the one", 100, 200, "s", tried=[Tried("a queue of 20 packets", 110.0)])
     silent = absolute("the other", 100, 200, "s")
     assert "(1 not explained)" in tally([_out(explained), _out(silent)])
     found = experiment_out(_first(), Result([explained, silent]), seeds=3, quick=False)
     text = page(paper_results([found]))
-    assert "the one*: differs: the queue's length" in text
+    assert "the one*: differs: moved by a queue of 20 packets: 110 s" in text
+    assert "| the one | a queue of 20 packets | 110 s | agrees |" in text
     assert "the other*: differs: not explained" in text
+
+
+def test_what_moves_nothing_is_no_cause() -> None:
+    row = absolute("it", 100, 200, "s", tried=[Tried("a longer way", 190.0), Tried("no way", 205.0)])
+    found = experiment_out(_first(), Result([row]), seeds=3, quick=False)
+    assert "it*: differs: not found, tried: a longer way; no way" in page(paper_results([found]))
+
+
+@given(ours=values, then=values)
+def test_a_setting_moves_a_row_if_it_closes_half_of_the_gap(ours: float, then: float) -> None:
+    row = absolute("it", 100, ours, "s")
+    effect = row.effect(Tried("another", then))
+    alone = absolute("it", 100, then, "s")
+    assert (effect == "agrees") == (alone.verdict == "agrees")
+    if effect == "nearer":
+        assert abs(then - 100) < abs(ours - 100)
+    assert row.effect(Tried("the same", ours)) == ("agrees" if row.verdict == "agrees" else "none")
+
+
+def test_a_claim_is_moved_by_the_setting_under_which_it_holds() -> None:
+    row = claim("it", False, evidence="2 > 1", tried=[Tried("the other", holds=True, evidence="1 < 2")])
+    text = page(paper_results([experiment_out(_first(), Result([row]), seeds=3, quick=False)]))
+    assert "differs: moved by the other: holds (1 < 2)" in text
+
+
+def test_the_short_page_folds_what_has_no_verdict() -> None:
+    rows = [_out(absolute("it", 100, 100, "s")), *(_out(info(f"{place}", 1.0)) for place in range(FEW + 1))]
+    assert [row["name"] for row in judged_first(rows)] == ["it"]
+    assert len(judged_first(rows[:FEW])) == FEW
+    assert len(judged_first(rows[1:])) == FEW + 1
 
 
 def _first() -> Experiment:

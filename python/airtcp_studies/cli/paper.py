@@ -171,6 +171,10 @@ def run_command(
         ),
     ] = None,
     report: ReportOption = None,
+    full: Annotated[
+        bool,
+        typer.Option("--full", help="Print all tables, the rows without a verdict, reasons and notes."),
+    ] = False,
     jobs: JobsOption = None,
 ) -> None:
     """Run experiments and compare each number of a paper with ours.
@@ -182,5 +186,15 @@ def run_command(
 
     folder = out or Path("airtcp-out", "papers-quick" if quick else "papers")
     reproduce(
-        Request(names, seeds=seeds, quick=quick, jobs=jobs, out=folder, json=json, docs=docs, report=report)
+        Request(
+            names,
+            seeds=seeds,
+            quick=quick,
+            jobs=jobs,
+            out=folder,
+            json=json,
+            docs=docs,
+            report=report,
+            full=full,
+        )
     )

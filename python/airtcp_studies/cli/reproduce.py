@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json as json_module
 import shlex
+import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -28,6 +29,7 @@ from airtcp_studies.frame.docs import FIGURES, page
 from airtcp_studies.frame.document import (
     ExperimentOut,
     PaperResults,
+    RowOut,
     TableOut,
     experiment_out,
     figure_file,
@@ -37,6 +39,8 @@ from airtcp_studies.frame.document import (
 from airtcp_studies.frame.find import UnknownName, link, links, papers, select
 from airtcp_studies.frame.model import Experiment
 from airtcp_studies.frame.plots import Plot
+
+INDENT = "  "
 
 
 @dataclass(frozen=True)
@@ -51,6 +55,7 @@ class Request:
     json: str | None
     docs: Path | None
     report: Path | None = None
+    full: bool = False
 
     @property
     def command(self) -> str:
@@ -89,7 +94,7 @@ def reproduce(request: Request) -> None:
             began = perf_counter()
             document, plots[experiment.id] = _run(request, experiment)
             done.append(document)
-            show(console, document, perf_counter() - began)
+            show(console, document, perf_counter() - began, full=request.full)
             # Written after each, so that a failure of the next loses nothing.
             _write(request, paper_results(done, interrupted=len(done) < len(chosen)), plots)
     except KeyboardInterrupt:
@@ -141,30 +146,42 @@ def save_figure(drawn: Figure, out: Path, docs: Path | None, name: str) -> None:
             save_svg(drawn, docs / FIGURES, name)
 
 
-def show(console: Console, found: ExperimentOut, took_s: float) -> None:
-    """Prints one experiment on the terminal."""
+def show(console: Console, found: ExperimentOut, took_s: float, *, full: bool = False) -> None:
+    """Prints one experiment on the terminal; with `full`, all that the page has."""
     console.print(f"{found['id']}  {found['title']} ({found['where']})", style="bold")
     console.print(words.setup(found))
     if found["quick"]:
         console.print(words.QUICK)
-    if found["rows"]:
-        _print_rows(console, found)
-    for name, text in words.remarks(found):
-        console.print(Padding(f"{name}: {text}", (0, 0, 0, 1), expand=False))
+    rows = found["rows"] if full else words.judged_first(found["rows"])
+    if rows:
+        _print_rows(console, rows)
+    for name, text in words.remarks(rows):
+        _print_item(console, f"{name}: {text}")
     if words.undecided(found):
-        console.print(Padding(words.undecided(found), (0, 0, 0, 1), expand=False))
-    for extra in found["tables"]:
-        _print_extra(console, extra)
+        _print_item(console, words.undecided(found))
+    if words.all_tried(found):
+        _print_table(console, words.TRIED, words.TRIED_COLUMNS, words.all_tried(found))
+    if full:
+        for extra in found["tables"]:
+            _print_extra(console, extra)
     for each in found["parameters"]:
-        console.print(
-            Padding(f"open: {each['name']} = {each['value']}: {each['reason']}", (0, 0, 0, 1), expand=False)
-        )
-    for note in found["notes"]:
-        console.print(Padding(note, (0, 0, 0, 1), expand=False))
-    console.print(f"{words.tally(found['rows'])}; {took_s:.1f} s\n")
+        reason = f": {each['reason']}" if full else ""
+        _print_item(console, f"open: {each['name']} = {each['value']}{reason}")
+    for note in found["notes"] if full else ():
+        _print_item(console, note)
+    folded = "" if full else words.folded(found)
+    console.print(f"{words.tally(found['rows'])}; {took_s:.1f} s{folded}\n")
 
 
-def _print_rows(console: Console, found: ExperimentOut) -> None:
+def _print_item(console: Console, text: str) -> None:
+    """Prints a remark whose further lines stand deeper than its first."""
+    width = console.width - len(INDENT)
+    console.print(
+        textwrap.fill(text, width, initial_indent=INDENT, subsequent_indent=2 * INDENT), highlight=False
+    )
+
+
+def _print_rows(console: Console, rows: Sequence[RowOut]) -> None:
     name, paper, ours, ratio, verdict = words.COLUMNS
     headings = [
         Heading(name, kind="words"),
@@ -173,15 +190,21 @@ def _print_rows(console: Console, found: ExperimentOut) -> None:
         Heading(ratio, 1),
         Heading(verdict, kind="words"),
     ]
-    styles = ["bold" if row["verdict"] == "differs" else "" for row in found["rows"]]
-    print_fitted(console, headings, [words.cells(row) for row in found["rows"]], styles)
+    styles = ["bold" if row["verdict"] == "differs" else "" for row in rows]
+    print_fitted(console, headings, [words.cells(row) for row in rows], styles)
 
 
 def _print_extra(console: Console, extra: TableOut) -> None:
-    console.print(Padding(extra["title"], (1, 0, 0, 0), expand=False))
-    first, *others = extra["columns"]
-    headings = [Heading(first, kind="words"), *(Heading(title, place) for place, title in enumerate(others))]
-    print_fitted(console, headings, [[*map(words.cell, row)] for row in extra["rows"]])
+    _print_table(
+        console, extra["title"], extra["columns"], [[*map(words.cell, row)] for row in extra["rows"]]
+    )
+
+
+def _print_table(console: Console, title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    console.print(Padding(title, (1, 0, 0, 0), expand=False))
+    first, *others = columns
+    headings = [Heading(first, kind="words"), *(Heading(each, place) for place, each in enumerate(others))]
+    print_fitted(console, headings, rows)
 
 
 def _write(request: Request, document: PaperResults, plots: Mapping[str, Mapping[str, Plot]]) -> None:

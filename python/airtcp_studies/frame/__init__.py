@@ -3,7 +3,18 @@
 from airtcp_studies.frame.context import Case, Context, Runs, altered
 from airtcp_studies.frame.model import Experiment, OpenParameter, Paper, Result, Table, experiment
 from airtcp_studies.frame.plots import BarPlot, Plot, SweepPlot, TimePlot
-from airtcp_studies.frame.rows import Row, Tolerance, absolute, claim, gain, gain_of, info, ratio, ratio_of
+from airtcp_studies.frame.rows import (
+    Row,
+    Tolerance,
+    Tried,
+    absolute,
+    claim,
+    gain,
+    gain_of,
+    info,
+    ratio,
+    ratio_of,
+)
 
 __all__ = [
     "BarPlot",
@@ -20,6 +31,7 @@ __all__ = [
     "Table",
     "TimePlot",
     "Tolerance",
+    "Tried",
     "absolute",
     "altered",
     "claim",

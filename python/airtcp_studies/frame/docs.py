@@ -42,7 +42,7 @@ def _summary(papers: Sequence[PaperOut]) -> Iterator[str]:
     for paper in papers:
         judged = [row for found in paper["experiments"] for row in found["rows"] if row["verdict"] != "info"]
         differing = [row for row in judged if row["verdict"] == "differs"]
-        unexplained = sum(not row["moved_by"] for row in differing)
+        unexplained = sum(not words.explained(row) for row in differing)
         ids = ", ".join(f"[{found['id']}](#{_anchor(found)})" for found in paper["experiments"])
         counts = [len(judged), len(judged) - len(differing), len(differing), unexplained]
         rows.append([paper["title"], ids, *map(str, counts)])
@@ -63,9 +63,12 @@ def _experiment(found: ExperimentOut) -> Iterator[str]:
         yield f"**{words.QUICK}**\n"
     if found["rows"]:
         yield from table(words.COLUMNS, [words.cells(row) for row in found["rows"]], "lrrrl")
-    yield from _list(f"*{name}*: {text}" for name, text in words.remarks(found))
+    yield from _list(f"*{name}*: {text}" for name, text in words.remarks(found["rows"]))
     if words.undecided(found):
         yield words.undecided(found).replace("*", "\\*") + "\n"
+    if words.all_tried(found):
+        yield f"{words.TRIED}:\n"
+        yield from table(words.TRIED_COLUMNS, words.all_tried(found), "llrl")
     for extra in found["tables"]:
         yield from _extra(extra)
     for figure in found["figures"]:

@@ -10,7 +10,7 @@ from airtcp.facts.stats import CONFIDENCE
 from airtcp.results.document import plain, schema_of
 from airtcp_studies.frame.find import papers
 from airtcp_studies.frame.model import Experiment, Paper, Result
-from airtcp_studies.frame.rows import TOLERANCES, Kind, Row, Verdict
+from airtcp_studies.frame.rows import TOLERANCES, Effect, Kind, Row, Tried, Verdict
 
 
 class Value(TypedDict):
@@ -19,6 +19,16 @@ class Value(TypedDict):
     mean: float
     half_width: float | None
     n: int
+
+
+class TriedOut(TypedDict):
+    """A row under another setting: `effect` says whether it then agrees with the paper, or is much nearer."""
+
+    setting: str
+    ours: Value | None
+    holds: bool | None
+    evidence: str
+    effect: Effect
 
 
 class RowOut(TypedDict):
@@ -37,6 +47,7 @@ class RowOut(TypedDict):
     verdict: Verdict
     decided: bool
     moved_by: str
+    tried: list[TriedOut]
     note: str
 
 
@@ -181,7 +192,18 @@ def _row(row: Row) -> RowOut:
             "verdict": row.verdict,
             "decided": row.decided,
             "moved_by": row.moved_by,
+            "tried": [_tried(row, each) for each in row.tried],
             "note": row.note,
         }
     )
     return document
+
+
+def _tried(row: Row, tried: Tried) -> dict[str, object]:
+    return {
+        "setting": tried.setting,
+        "ours": tried.ours,
+        "holds": tried.holds,
+        "evidence": tried.evidence,
+        "effect": row.effect(tried),
+    }

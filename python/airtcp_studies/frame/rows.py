@@ -31,6 +31,29 @@ class Tolerance:
     reason: str
 
 
+Effect = Literal["agrees", "nearer", "none"]
+"""What a variation does to its row: it makes the row agree, it closes at least half of the gap to the
+tolerance, or neither."""
+NEARER = 0.5
+"""Share of the gap that is left at most where a variation counts as a cause."""
+
+
+@dataclass(frozen=True)
+class Tried:
+    """A row as it is under another setting of the experiment: a value, or for a claim whether it holds."""
+
+    setting: str
+    """What was changed, in a few words."""
+    values: Values | None = None
+    holds: bool | None = None
+    evidence: str = ""
+    """The decisive figures of a claim."""
+
+    @property
+    def ours(self) -> Estimate | None:
+        return None if self.values is None else estimate_of(self.values)
+
+
 @dataclass(frozen=True)
 class Row:
     """One statement of the paper, or with `info` a value for context. Gains are in percent."""
@@ -47,7 +70,8 @@ class Row:
     tolerance: Tolerance | None
     note: str
     moved_by: str
-    """The identified cause of the difference, if there is one."""
+    tried: Sequence[Tried] = ()
+    """Variations, measured by the same experiment: why the row differs, or what was not the reason."""
 
     @property
     def ratio(self) -> float | None:
@@ -81,6 +105,21 @@ class Row:
         low, high = self.ours.low, self.ours.high
         return not any(low <= limit <= high for limit in self.limits)
 
+    def effect(self, tried: Tried) -> Effect:
+        """Returns what the variation does to this row, by its mean."""
+        if tried.holds is not None:
+            return "agrees" if tried.holds else "none"
+        gap, own = self._gap(tried.ours), self._gap(self.ours)
+        if gap == 0:
+            return "agrees"
+        return "nearer" if gap <= NEARER * own else "none"
+
+    def _gap(self, ours: Estimate | None) -> float:
+        """Returns how far the value lies outside the limits; infinity where it is undefined."""
+        if self.limits is None or ours is None or math.isnan(ours.mean):
+            return math.inf
+        return max(self.limits[0] - ours.mean, ours.mean - self.limits[1], 0.0)
+
 
 def absolute(
     name: str,
@@ -90,10 +129,11 @@ def absolute(
     *,
     note: str = "",
     moved_by: str = "",
+    tried: Sequence[Tried] = (),
     tolerance: Tolerance | None = None,
 ) -> Row:
     """A value: within 15 %."""
-    return _numeric("absolute", name, paper, ours, unit, note, moved_by, tolerance)
+    return _numeric("absolute", name, paper, ours, unit, note, moved_by, tried, tolerance)
 
 
 def ratio(
@@ -103,10 +143,11 @@ def ratio(
     *,
     note: str = "",
     moved_by: str = "",
+    tried: Sequence[Tried] = (),
     tolerance: Tolerance | None = None,
 ) -> Row:
     """A value over another, as from `ratio_of`: within 15 %."""
-    return _numeric("ratio", name, paper, ours, "", note, moved_by, tolerance)
+    return _numeric("ratio", name, paper, ours, "", note, moved_by, tried, tolerance)
 
 
 def gain(
@@ -116,16 +157,25 @@ def gain(
     *,
     note: str = "",
     moved_by: str = "",
+    tried: Sequence[Tried] = (),
     tolerance: Tolerance | None = None,
 ) -> Row:
     """A relative gain (or, negative, a loss) in percent, as from `gain_of`: within a third of the quoted."""
-    return _numeric("gain", name, paper, ours, "%", note, moved_by, tolerance)
+    return _numeric("gain", name, paper, ours, "%", note, moved_by, tried, tolerance)
 
 
-def claim(name: str, holds: bool, *, evidence: str, note: str = "", moved_by: str = "") -> Row:
+def claim(
+    name: str,
+    holds: bool,
+    *,
+    evidence: str,
+    note: str = "",
+    moved_by: str = "",
+    tried: Sequence[Tried] = (),
+) -> Row:
     """A statement without a number: which scheme wins, where curves cross. `evidence` has the decisive
     figures."""
-    return Row(name, "claim", "", None, None, bool(holds), evidence, None, note, moved_by)
+    return Row(name, "claim", "", None, None, bool(holds), evidence, None, note, moved_by, tried)
 
 
 def info(name: str, ours: Values, unit: str = "", *, paper: Quoted | None = None, note: str = "") -> Row:
@@ -161,10 +211,11 @@ def _numeric(
     unit: str,
     note: str,
     moved_by: str,
+    tried: Sequence[Tried],
     tolerance: Tolerance | None,
 ) -> Row:
     allowed = tolerance or Tolerance(TOLERANCES[kind], "")
-    return Row(name, kind, unit, _range(paper), estimate_of(ours), None, "", allowed, note, moved_by)
+    return Row(name, kind, unit, _range(paper), estimate_of(ours), None, "", allowed, note, moved_by, tried)
 
 
 def _range(paper: Quoted | None) -> tuple[float, float] | None:

@@ -6,7 +6,8 @@ import math
 from collections.abc import Iterator, Sequence
 
 from airtcp.facts.numbers import NONE, decimals
-from airtcp_studies.frame.document import ExperimentOut, RowOut, Value
+from airtcp_studies.frame.document import ExperimentOut, RowOut, TriedOut, Value
+from airtcp_studies.frame.rows import Effect
 
 COLUMNS = ("", "paper", "ours", "ratio", "verdict")
 UNDECIDED = "*"
@@ -54,10 +55,10 @@ def setup(experiment: ExperimentOut) -> str:
     return f"{experiment['setup']} Mean of {' or '.join(map(str, sorted(runs)))} runs."
 
 
-def remarks(experiment: ExperimentOut) -> list[tuple[str, str]]:
+def remarks(rows: Sequence[RowOut]) -> list[tuple[str, str]]:
     """Returns remarks on rows: the rows' names, and a sentence; the same remark appears once."""
     names: dict[str, list[str]] = {}
-    for name, text in _remarks(experiment["rows"]):
+    for name, text in _remarks(rows):
         names.setdefault(text, []).append(name)
     return [("; ".join(of_text), text) for text, of_text in names.items()]
 
@@ -65,13 +66,71 @@ def remarks(experiment: ExperimentOut) -> list[tuple[str, str]]:
 def _remarks(rows: Sequence[RowOut]) -> Iterator[tuple[str, str]]:
     for row in rows:
         if row["verdict"] == "differs":
-            yield row["name"], f"differs: {row['moved_by'] or NOT_EXPLAINED}"
+            yield row["name"], f"differs: {cause(row)}"
         if row["evidence"]:
             yield row["name"], row["evidence"]
         if row["tolerance_reason"] and row["tolerance"] is not None:
             yield row["name"], f"within {100 * row['tolerance']:.3g} %: {row['tolerance_reason']}"
         if row["note"]:
             yield row["name"], row["note"]
+
+
+def cause(row: RowOut) -> str:
+    """Returns which settings account for the difference, or that none was found and what was tried."""
+    if row["moved_by"]:
+        return row["moved_by"]
+    if not row["tried"]:
+        return NOT_EXPLAINED
+    causes = [each for each in row["tried"] if each["effect"] != "none"]
+    if not causes:
+        return f"not found, tried: {'; '.join(each['setting'] for each in row['tried'])}"
+    found = [f"{each['setting']}: {tried(row, each)}" for each in causes]
+    return f"moved by {'; '.join(found)}"
+
+
+def tried(row: RowOut, found: TriedOut) -> str:
+    """Returns the row's value under another setting."""
+    if found["ours"] is None:
+        return f"{'holds' if found['holds'] else 'does not hold'} ({found['evidence']})"
+    return _with_unit(value(found["ours"], row["kind"] == "gain"), row["unit"])
+
+
+TRIED = "What was tried on the rows that differ"
+TRIED_COLUMNS = ("row", "setting", "ours", "then")
+EFFECTS: dict[Effect, str] = {"agrees": "agrees", "nearer": "nearer", "none": "differs"}
+
+
+def all_tried(experiment: ExperimentOut) -> list[tuple[str, str, str, str]]:
+    """Returns the table of what was tried on the rows that differ; a row's name stands once."""
+    cells = []
+    for row in experiment["rows"]:
+        if row["verdict"] == "differs":
+            for place, each in enumerate(row["tried"]):
+                name = row["name"] if place == 0 else ""
+                cells.append((name, each["setting"], tried(row, each), EFFECTS[each["effect"]]))
+    return cells
+
+
+FEW = 4
+"""Rows without a verdict that stand beside the others on the terminal; more are folded."""
+
+
+def judged_first(rows: Sequence[RowOut]) -> Sequence[RowOut]:
+    """Returns the rows for a short page: without those that have no verdict, unless these are few or all."""
+    judged = [row for row in rows if row["verdict"] != "info"]
+    return judged if judged and len(rows) - len(judged) > FEW else rows
+
+
+def folded(experiment: ExperimentOut) -> str:
+    """Returns a line about what the short page leaves out."""
+    left = len(experiment["rows"]) - len(judged_first(experiment["rows"]))
+    parts = [
+        *([f"{left} rows without a verdict"] if left else []),
+        *(["tables"] if experiment["tables"] else []),
+        *(["reasons"] if experiment["parameters"] else []),
+        *(["notes"] if experiment["notes"] else []),
+    ]
+    return f"; with --full: {', '.join(parts)}" if parts else ""
 
 
 def undecided(experiment: ExperimentOut) -> str:
@@ -85,13 +144,18 @@ def tally(rows: Sequence[RowOut]) -> str:
     """`12 of 15 rows agree, 3 differ (1 not explained)`."""
     judged = [row for row in rows if row["verdict"] != "info"]
     differing = [row for row in judged if row["verdict"] == "differs"]
-    unexplained = sum(not row["moved_by"] for row in differing)
+    unexplained = sum(not explained(row) for row in differing)
     if not judged:
         return "no row is judged"
     text = f"{len(judged) - len(differing)} of {len(judged)} rows agree"
     if differing:
         text += f", {len(differing)} differ{'s' if len(differing) == 1 else ''}"
     return text + (f" ({unexplained} {NOT_EXPLAINED})" if unexplained else "")
+
+
+def explained(row: RowOut) -> bool:
+    """Whether a differing row says what moves it, or what was tried."""
+    return bool(row["moved_by"] or row["tried"])
 
 
 def cell(content: str | float | Value | None) -> str:

@@ -88,11 +88,13 @@ def _experiment(found: ExperimentOut, plots: Mapping[str, Plot]) -> Section:
     blocks: list[Block] = [Text(f"{found['where']}. {words.setup(found)}")]
     if found["rows"]:
         blocks.append(_rows(found))
-    remarks = words.remarks(found)
+    remarks = words.remarks(found["rows"])
     if remarks:
         blocks.append(Section("Remarks", [List(remarks)]))
     if words.undecided(found):
         blocks.append(Text(words.undecided(found), "quiet"))
+    if words.all_tried(found):
+        blocks.append(Table(words.TRIED, words.TRIED_COLUMNS, words.all_tried(found), left=[1, 3]))
     blocks += [_extra(table) for table in found["tables"]]
     if plots:
         figures = [figure_of(plot, found["title"]) for plot in plots.values()]
