@@ -1,0 +1,36 @@
+"""Paper 002: what its tables say comes out of the set-up that its text gives."""
+
+from __future__ import annotations
+
+from airtcp_studies.frame import Context, absolute
+from airtcp_studies.papers.spectcp.red import Thresholds
+from airtcp_studies.papers.spectcp.threshold import (
+    CASES,
+    TABLE_3,
+    drop_claim,
+    dropped,
+    dumbbell,
+    largest_average,
+    s3,
+)
+
+
+def test_table_2_and_table_3_come_out_together() -> None:
+    ctx = Context(seeds=3)
+    found = ctx.sweep({name: dumbbell(red) for name, (red, _, _) in CASES.items()})
+    for name, (_, simulated, _) in CASES.items():
+        assert absolute(name, simulated, largest_average(found[name]), "packets").verdict == "agrees"
+    lost = ctx.sweep({high: dumbbell(Thresholds(5, high, 0.1)) for high in TABLE_3})
+    for high, said in TABLE_3.items():
+        assert drop_claim(high, said, dropped(lost[high])).verdict == "holds", high
+
+
+def test_the_round_trip_is_59_ms_where_nothing_queues() -> None:
+    case = dumbbell(Thresholds(5, 15, 0.1), window=2)
+    (run,) = Context(seeds=1).sweep({"": case})[""].of(case.schemes[0])
+    assert round(run["flows"][0]["rtt_p50_ms"] or 0.0) == 59
+
+
+def test_the_average_queue_peaks_where_figure_6_has_it() -> None:
+    rows = s3.measure(Context(seeds=2)).rows
+    assert all(row.verdict in {"agrees", "holds", "info"} for row in rows)
