@@ -41,7 +41,14 @@ def irtt(fates: list[str], there_ms: float = 12.0, back_ms: float = 30.0, offset
             }
         trips.append(trip)
     params = {"proto_version": 1, "duration": 60 * 10**9, "interval": 20 * MS, "length": 172}
-    stats = {"send_call": {"n": 1}, "upstream_loss_percent": 1.0}
+    counted = {"packets_sent": len(fates), "packets_received": fates.count("false")}
+    stats = {
+        "send_call": {"n": 1},
+        **counted,
+        "upstream_loss_percent": 1.0,
+        "bytes_sent": 172 * counted["packets_sent"],
+        "bytes_received": 172 * counted["packets_received"],
+    }
     document = {
         "version": {"irtt": "0.9"},
         "config": {"params": params},

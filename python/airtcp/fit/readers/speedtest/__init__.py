@@ -27,7 +27,8 @@ _MARKS = (
     rb'"MeanThroughputMbps"\s*:',
     rb'"(?:Client|Server)Measurements"\s*:',
     rb'"bandwidth"\s*:\s*\d+\s*,\s*"bytes"\s*:',
-    rb'"bytes_received"\s*:',
+    # Other programs count bytes, too.
+    rb'(?s)\A(?=.*"(?:ping|share)"\s*:).*"bytes_received"\s*:',
     rb'"(?:down|up)LoadedLatency"\s*:',
     rb'"downloadSpeed"\s*:',
     rb'"test_type"\s*:\s*"(?:Down|Up)load"',
