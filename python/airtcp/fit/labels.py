@@ -20,7 +20,7 @@ _PATHS = _set(
     "host hostname target destination dest dst dstaddr server region city country site carrier operator "
     "operatorname provider isp sim interface iface link path endpoint ip peer client src source vantage "
     "route pair datacenter dc domain address addr remote pop gateway sponsor anbieter netz fournisseur "
-    "operateur operador"
+    "operateur operador unit probe prb device household subscriber modem station"
 )
 _RUNS = _set("run runs session trial repetition rep iteration trace experiment pass round")
 _SUFFIXES = _set("name location addr address id num no number ip host code fqdn city region of")

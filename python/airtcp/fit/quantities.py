@@ -21,10 +21,11 @@ Kind = Literal["time", "duration", "rtt", "rate", "lost", "arrived"]
 _NAMES: dict[Kind, str] = {
     "time": "time timestamp ts t epoch date datetime date_time when start start_time sent_at unix_time "
     "elapsed time_stamp datetimestamp day start_timestamp test_time log_time zeit zeitstempel datum uhrzeit "
-    "fecha hora heure horodatage tijd tid",
+    "fecha hora heure horodatage tijd tid dtime",
     "duration": "duration interval dt delta length",
     "rtt": "rtt ping latency delay round_trip round_trip_time roundtrip roundtrip_time response_time "
-    "ping_time rtt_time ping_latency ping_rtt lat latenz latence latencia antwortzeit",
+    "ping_time rtt_time ping_latency ping_rtt lat latenz latence latencia antwortzeit "
+    "verzogerung",
     "rate": "bandwidth capacity throughput goodput rate bitrate bit_rate data_rate datarate speed download "
     "upload durchsatz bandbreite datenrate debit",
     "lost": "lost loss is_lost dropped drop timeout timed_out",
@@ -32,6 +33,7 @@ _NAMES: dict[Kind, str] = {
 }
 _KINDS: dict[str, Kind] = {name: kind for kind, names in _NAMES.items() for name in names.split()}
 _LONGEST_NAME = 3
+_MINUTE_S = 60.0
 _WAYS: dict[str, Direction] = {
     "d": "forward", "u": "reverse",
     "down": "forward", "downlink": "forward", "download": "forward", "dl": "forward", "forward": "forward",
@@ -63,6 +65,8 @@ _PERCENT = _set("percent percentage pct perc")
 _SHARES = _set("rate ratio share fraction packet pkt")
 _BESIDE_LOSSES = _PERCENT | _SHARES | _FILLERS | _set("ping pings pop probe probes avg average mean rtt")
 """Words beside a loss that leave it the share of packets which were lost."""
+_OF_FRAMES = re.compile(r"\blink ?speed\b|\b[tr]x ?bit ?rate\b|\b(?:phy|mcs|nominal|advertised)\b")
+"""The rate of a radio's frames, or a contract's, which no transfer gets."""
 _CAN_STAND_FOR_ITSELF = _set(
     "rtt ping latency round_trip round_trip_time roundtrip throughput bandwidth goodput bitrate bit_rate"
 )
@@ -97,6 +101,8 @@ def quantity(heading: str) -> Quantity | None:
     words = _words(heading[:80])
     if (loss := _loss_share(heading, words)) is not None:
         return loss
+    if _OF_FRAMES.search(" ".join(words).lower()):
+        return None
     writing = _Writing(heading, words)
     for start, stop in _places(words):
         name = "_".join(words[start:stop]).lower()
@@ -149,10 +155,17 @@ def _unit(kind: Kind, words: list[str], writing: _Writing) -> tuple[Unit | None,
     for length in range(len(words), 0, -1):
         for start in {0, len(words) - length}:
             text = "_".join(words[start : start + length])
-            unit = writing.rate_unit(text) if kind == "rate" else time_unit(text)
+            unit = writing.rate_unit(text) if kind == "rate" else _time_unit(kind, text)
             if unit is not None:
                 return unit, [*words[:start], *words[start + length :]]
     return None, words
+
+
+def _time_unit(kind: Kind, text: str) -> Unit | None:
+    """Returns a unit of time; `rtt_min` is the least round trip, and none in minutes."""
+    unit = time_unit(text)
+    is_long = unit is not None and unit.scale is not None and unit.scale >= _MINUTE_S
+    return None if kind == "rtt" and is_long else unit
 
 
 def _quantity(kind: Kind, name: str, unit: Unit | None, rest: list[str]) -> Quantity | None:

@@ -113,7 +113,7 @@ class Rows:
             number = self._parsed(text)
             if number is None:
                 return self._with_unit(text, kind)
-        if number is None or number < 0:
+        if number is None or (number < 0 and kind != "rtt"):
             return None
         column.bare += 1
         number *= column.quantity.scale or 1.0

@@ -43,21 +43,30 @@ def lay_out(time_s: Floats, codes: Places | None = None) -> Layout:
     """Orders rows by run, which is a code or begins where the time starts again, and by time."""
     pieces = [piece for run in _coded(len(time_s), codes) for piece in _restarted(time_s, run)]
     pieces = [piece[np.argsort(time_s[piece], kind="stable")] for piece in pieces]
-    steps = np.concatenate([np.diff(time_s[piece]) for piece in pieces])
+    spread = [_spread(time_s[piece]) for piece in pieces]
+    steps = np.concatenate([np.diff(times) for times in spread])
     forward = steps[steps > 0]
     usual_s = float(np.median(forward)) if len(forward) else USUAL_STEP_S
     laid, end = [], -usual_s
-    for piece in pieces:
-        times = time_s[piece]
-        begin = (
-            end + usual_s
-            if times[0] - time_s[pieces[0][0]] < end + usual_s
-            else times[0] - time_s[pieces[0][0]]
-        )
+    for times in spread:
+        begin = max(end + usual_s, times[0] - spread[0][0])
         laid.append(times - times[0] + begin)
         end = float(laid[-1][-1])
     begins = np.cumsum([0, *(len(piece) for piece in pieces[:-1])]).tolist()
     return Layout(np.concatenate(pieces), np.concatenate(laid), usual_s, begins)
+
+
+def _spread(times: Floats) -> Floats:
+    """Spreads rows of the same time, whose clock was coarser than they are apart, until the next one."""
+    moments, first, counts = np.unique(times, return_index=True, return_counts=True)
+    if len(moments) == len(times):
+        return times
+    gaps = np.diff(moments)
+    usual_s = float(np.median(gaps)) if len(gaps) else USUAL_STEP_S * len(times)
+    gaps = np.minimum(np.append(gaps, usual_s), usual_s)
+    within = np.arange(len(times)) - np.repeat(first, counts)
+    later: Floats = times + within * np.repeat(gaps / counts, counts)
+    return later
 
 
 def _coded(rows: int, codes: Places | None) -> list[Places]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -17,7 +18,12 @@ from airtcp.fit.runs import USUAL_STEP_S, Places
 from airtcp.fit.text import shown
 
 _MOST_PATHS = 256
+_SOUNDS_USEFUL = re.compile(r"rtt|ping|latenc|latenz|delay|loss|drop|jitter|throughput|bps", re.IGNORECASE)
+"""Named first of the columns that are not used."""
 _ENOUGH_ROWS = 10
+_MILLISECOND_S = 1e-3
+_ROUNDED_S = 2e-3
+"""Beside a round trip this short, another one may have been rounded to 0."""
 _MILLISECONDS = (1.0, 10_000.0)
 """Round trips without a unit whose median is between are in ms: in s or µs they would hardly be any."""
 
@@ -53,6 +59,8 @@ def _settle_units(table: Table) -> None:
         if what.name == "time" and len(table.headings) > 1 and _increases(column):
             # The time at which something else was measured, which has no name that is known.
             raise nothing_useful(table.path, table.headings)
+        if what.kind == "rtt":
+            _leave_out_stand_ins(table, column)
         if what.scale is not None or not column.bare:
             continue
         if what.kind == "rate":
@@ -74,6 +82,20 @@ def _settle_units(table: Table) -> None:
         table.notes.append(f"Column `{shown(column.heading)}` has no unit: {unit} are assumed.")
         column.quantity = replace(what, scale=scale)
         column.values = type(column.values)("d", values * scale)
+
+
+def _leave_out_stand_ins(table: Table, column: Column) -> None:
+    """Takes what is no round trip for a packet without an answer; many programs write -1 or 0."""
+    values = np.array(column.values)
+    is_scaled = column.quantity.scale is not None
+    least = float(np.min(values[values > 0], initial=np.inf)) * (1.0 if is_scaled else _MILLISECOND_S)
+    stands_in = (values < 0) | ((values == 0) & (least > _ROUNDED_S))
+    if stands_in.any():
+        table.notes.append(
+            f"{int(stands_in.sum())} values in `{shown(column.heading)}` are negative or 0, and no round "
+            "trips: they count as packets without an answer."
+        )
+        column.values = type(column.values)("d", np.where(stands_in, np.nan, values))
 
 
 def _increases(column: Column) -> bool:
@@ -146,5 +168,6 @@ def _note_unused(table: Table, by: list[Labels]) -> None:
         for place, heading in enumerate(table.headings)
         if place not in used and f"Column `{shown(heading)}`" not in noted
     ]
+    unused.sort(key=lambda heading: _SOUNDS_USEFUL.search(heading) is None)
     if unused:
         table.notes.append(f"Columns that are not used: {listed(unused)}.")

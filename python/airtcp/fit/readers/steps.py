@@ -22,6 +22,8 @@ from airtcp.fit.runs import lay_out
 from airtcp.fit.text import Skips, TextFile
 
 _MOST_MBPS = 1e5
+_UNLIKELY_BPS = 1e9
+"""A mobile link that mostly carries more is unlikelier than a column in kbit/s."""
 _EPOCH = (1e8, 1e14)
 _LONGEST_STEP_MS = 3.6e6
 _NEAR_MS = 50.0
@@ -37,7 +39,8 @@ def recognises(head: bytes) -> float:
         # The last line may be truncated.
         lines.pop()
     rows = [_numbers(line) for line in lines if line.strip() and not line.startswith("#")]
-    if len(rows) < 2:
+    if len(rows) < 2 or rows[0] is None:
+        # Above the rows stands what they are.
         return 0.0
     logged = sum(row is not None and _logged(row) is not None for row in rows) / len(rows)
     if logged > 0.5:
@@ -84,6 +87,12 @@ def _measurement(path: Path, text: TextFile, columns: list[array[float]], *, is_
     if not some.any():
         raise FileError(f"{path}: no row takes any time")
     interval_s, rate_bps = interval_s[some], rates[layout.order][some]
+    if not is_log and float(np.median(rate_bps)) > _UNLIKELY_BPS:
+        raise FileError(
+            f"{path}: rows without a heading, whose second column may be Mbit/s, kbit/s or no rate at all: "
+            f"mostly more than {_UNLIKELY_BPS / 1e6:.0f}; put the columns' names above them, "
+            "e.g. time_s,bandwidth_kbps"
+        )
     notes = [_LOG_NOTE if is_log else _COOKED_NOTE]
     if pauses and not is_log:
         notes.append(f"Pauses are left out: {pauses}.")
