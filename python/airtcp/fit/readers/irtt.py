@@ -42,20 +42,15 @@ def read(path: Path) -> Measurement | Subjects:
         if result.count >= MAX_ROWS:
             text.notes.append(f"Only the first {MAX_ROWS} round trips are used.")
             break
-    of = {
-        host: found
-        for host, probes in result.hosts.items()
-        if len(probes) and (found := _measurement(path, text, probes)) is not None
-    }
-    if not of:
-        raise FileError(f"{path}: irtt has no round trip that was answered")
+    all_of = {host: _measurement(path, text, probes) for host, probes in result.hosts.items() if len(probes)}
+    if not all_of:
+        raise FileError(f"{path}: irtt has sent no packet")
+    of = {host: found for host, found in all_of.items() if found.round_trips is not None} or all_of
     return Subjects("hosts", of) if len(of) > 1 else next(iter(of.values()))
 
 
-def _measurement(path: Path, text: TextFile, probes: ProbeSeries) -> Measurement | None:
+def _measurement(path: Path, text: TextFile, probes: ProbeSeries) -> Measurement:
     trips, fates, ways = probes.measured()
-    if trips is None:
-        return None
     return Measurement(
         source=path,
         format="irtt",

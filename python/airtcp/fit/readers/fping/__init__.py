@@ -42,9 +42,10 @@ def read(path: Path) -> Measurement | Subjects:
             text.notes.append(f"Only the first {MAX_ROWS} probes are used.")
             break
     text.skips.check(path)
-    answered = {name: host for name, host in hosts.items() if host.weight}
-    if not answered:
-        raise FileError(f"{path}: fping had no answer")
+    probed = {name: host for name, host in hosts.items() if host.is_probed}
+    if not probed:
+        raise FileError(f"{path}: no line of fping's tells of a probe; use fping -c, -C or -l")
+    answered = {name: host for name, host in probed.items() if host.weight} or probed
     if silent := [shown(name) for name in hosts if name not in answered]:
         more = ", …" if len(silent) > _NAMED else ""
         text.notes.append(f"No answer at all from {len(silent)}: {', '.join(silent[:_NAMED])}{more}.")

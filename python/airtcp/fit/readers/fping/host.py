@@ -9,8 +9,9 @@ from pathlib import Path
 
 import numpy as np
 
-from airtcp.fit.measurement import LossCount, Measurement, RoundTrips
+from airtcp.fit.measurement import Fates, LossCount, Measurement, RoundTrips
 from airtcp.fit.probe_series import NOT_LOST, SOMEWHERE, ProbeSeries
+from airtcp.fit.rows import MAX_ROWS
 from airtcp.fit.text import TextFile
 
 USUAL_IP_BYTES = 84.0
@@ -52,6 +53,11 @@ class Host:
         return sums[-1:] if is_whole else sums
 
     @property
+    def is_probed(self) -> bool:
+        """Whether it was asked, whatever came back."""
+        return bool(self.sequences or self.in_order or any(sent for sent, *_ in self._counted))
+
+    @property
     def weight(self) -> int:
         """Number of answers known."""
         each = sum(not math.isnan(rtt) for _, _, rtt in self.sequences.values())
@@ -73,7 +79,12 @@ class Host:
                 path, "fping", trips, fates, loss_counts=counts, skipped=skipped, notes=tuple(notes)
             )
         known = [each for each in sums if each[1]]
-        least, mean = min(each[2] for each in known), np.array([each[3] for each in known])
+        mean = np.array([each[3] for each in known])
+        if not known:
+            lost = np.ones(min(sent, MAX_ROWS), dtype=bool)
+            fates = (Fates(lost, "both", USUAL_IP_BYTES),)
+            return Measurement(path, "fping, sums", fates=fates, skipped=skipped, notes=tuple(text.notes))
+        least = min(each[2] for each in known)
         notes.append("These are fping's sums: leave out -q, and use -C or -l, for each probe's round trip.")
         return Measurement(
             path,

@@ -14,7 +14,7 @@ _TIMEOUT = re.compile(r"\[(\d{1,9})\], timed out\b")
 _DUPLICATE = re.compile(r"duplicate for \[\d{1,9}\]")
 _SUMS = re.compile(
     r"xmt/rcv/%(?:loss|return) = (\d{1,12})/(\d{1,12})/[\d.]{1,12}%"
-    r"(?:, min/avg/max = (\d[\d.]{0,15})/(\d[\d.]{0,15})/\d)?"
+    r"(?:, outage\(ms\) = \d{1,12})?(?:, min/avg/max = (\d[\d.]{0,15})/(\d[\d.]{0,15})/\d)?"
 )
 _LIST = re.compile(r"(?:(?:-|\d{1,9}(?:\.\d{1,9})?)(?: |$)){1,900}$")
 _REMARK = re.compile(
