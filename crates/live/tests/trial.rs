@@ -148,6 +148,26 @@ fn every_loss_is_found_and_repaired() {
     );
 }
 
+/// 400 kB, of which four fifths are data, carry 25.6 Mbit/s over a round trip of 100 ms. Without a
+/// limit it would be more than 50 Mbit/s.
+#[test]
+fn a_send_buffer_bounds_a_sender_that_is_not_paced() {
+    let link = r#"
+        duration = "3s"
+        warmup = "1s"
+        [[link]]
+        name = "l"
+        rate = "200Mbit/s"
+        delay = "50ms"
+        queue = { packets = 5000 }
+    "#;
+    let scenario = scenario(link);
+    one_of_a_few(|| {
+        let found = outcome(&scenario, "cubic:send_buffer=400kB")?;
+        Some(within(&found["record"]["goodput_bps"], 22e6..=31e6))
+    });
+}
+
 #[test]
 fn all_kinds_of_traffic_cross_at_once() {
     let scenario = scenario(&format!(

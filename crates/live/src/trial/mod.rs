@@ -21,6 +21,7 @@ mod record;
 mod relays;
 mod router;
 mod run;
+mod send_buffer;
 mod senders;
 mod site;
 mod socket_options;

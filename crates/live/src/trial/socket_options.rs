@@ -20,6 +20,8 @@ pub const TCP_INFO: SocketOption = SocketOption::tcp(libc::TCP_INFO);
 pub const SO_RCVBUFFORCE: SocketOption = SocketOption::socket(libc::SO_RCVBUFFORCE);
 /// In bytes per second.
 pub const SO_MAX_PACING_RATE: SocketOption = SocketOption::socket(libc::SO_MAX_PACING_RATE);
+/// The memory that a socket has taken, and its limits (`SK_MEMINFO_*`): 32-bit words.
+pub const SO_MEMINFO: SocketOption = SocketOption::socket(libc::SO_MEMINFO);
 pub const SO_REUSEADDR: SocketOption = SocketOption::socket(libc::SO_REUSEADDR);
 /// Whether close waits, and for how many seconds: two C ints.
 pub const SO_LINGER: SocketOption = SocketOption::socket(libc::SO_LINGER);

@@ -2,6 +2,7 @@
 
 use super::sockets::abandon;
 use crate::trial::books::Sending;
+use crate::trial::send_buffer;
 use airtcp_wire::Time;
 use nix::errno::Errno;
 use nix::sys::socket::{MsgFlags, Shutdown, recv, send, shutdown};
@@ -9,8 +10,9 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// Bytes that are written or read with one call.
-pub const CHUNK: usize = 128 << 10;
+/// Bytes that are written or read with one call: about as many as Linux puts into one packet before it asks again whether
+/// the send buffer has room.
+pub const CHUNK: usize = 64 << 10;
 
 pub struct Connection {
     pub sending: Arc<Sending>,
@@ -77,7 +79,7 @@ impl Connection {
 
     /// Writes as much as the kernel takes. Errors show when the socket is read.
     pub fn flush(&mut self, zeros: &[u8]) {
-        while self.is_greedy || self.unwritten > 0 {
+        while (self.is_greedy || self.unwritten > 0) && send_buffer::has_room(&self.sending.socket) {
             let len =
                 if self.is_greedy { zeros.len() as u64 } else { self.unwritten.min(zeros.len() as u64) };
             match send(self.sending.socket.as_raw_fd(), &zeros[..len as usize], MsgFlags::MSG_NOSIGNAL) {
