@@ -11,6 +11,7 @@ import numpy as np
 from airtcp.fit.findings import CONFIDENCE, Value, Z
 from airtcp.fit.hidden_chain import Chain, likelihood, most_likely_chain, run_lengths
 from airtcp.fit.measurement import Flags
+from airtcp.fit.share import in_runs, independent
 
 Model = Literal["Bernoulli", "Gilbert", "simple Gilbert–Elliott", "Gilbert–Elliott"]
 FEW_LOSSES = 5
@@ -25,7 +26,8 @@ class Loss:
     n: int
     lost: int
     share: Value
-    """The mean loss. Bursts widen its interval, because the losses in one burst are one event."""
+    """The mean loss. Bursts widen its interval, because the losses in one burst are one event; so do bursts
+    that may be there, where few losses show none."""
     chain: Chain | None
     """None if losses are independent."""
     burst: Value | None
@@ -45,32 +47,29 @@ def fit_loss(lost: Flags) -> Loss | None:
     fits = _candidates(lost, n, count)
     bic = tuple((model, parameters * math.log(n) - 2 * log) for model, parameters, log, _ in fits)
     model, _, _, chain = fits[int(np.argmin([value for _, value in bic]))]
-    share = share_of(n, count, chain)
+    share = _share(n, rows, chain, is_circular=bool(lost[0] and lost[-1]))
     return Loss(model, n, count, share, chain, _burst(rows), rows, bic)
 
 
 def counted_loss(n: int, lost: float) -> Loss:
     """Returns the loss of `n` packets if only the number of losses is known."""
-    return Loss("Bernoulli", n, math.ceil(lost), share_of(n, lost, None), None, None, (), ())
+    return Loss("Bernoulli", n, math.ceil(lost), _of_count(n, lost), None, None, (), ())
 
 
-def share_of(n: int, count: float, chain: Chain | None) -> Value:
-    """Returns Wilson's interval, for the number of independent losses with as much information.
+def _share(n: int, rows: tuple[int, ...], chain: Chain | None, is_circular: bool) -> Value:
+    """Returns the interval that losses in runs have; where losses of one burst are apart, as far as the
+    states of the chain, that of the number of independent losses with as much information."""
+    lost = sum(length * count for length, count in enumerate(rows, 1))
+    if lost in (0, n):
+        return _of_count(n, lost)
+    if chain is not None and (chain.bad_loss < 1 or chain.good_loss > 0):
+        return independent(n / chain.inflation(lost / n), lost / n)
+    return in_runs(n, lost, sum(rows) - is_circular)
 
-    With no loss among n, it uses the rule of three: at most 3/n.
-    """
-    if count == 0:
-        return Value(0.0, 0.0, min(1.0, 3 / n))
-    best = count / n
-    effective = n if chain is None else n / chain.inflation(best)
-    squared = Z**2 / max(effective, 1.0)
-    middle = (best + squared / 2) / (1 + squared)
-    half = (
-        Z
-        / (1 + squared)
-        * math.sqrt(best * (1 - best) / max(effective, 1.0) + squared / 4 / max(effective, 1.0))
-    )
-    return Value(best, max(0.0, middle - half), min(1.0, middle + half))
+
+def _of_count(n: int, lost: float) -> Value:
+    """Returns the interval of independent losses; with none among n, by the rule of three: at most 3/n."""
+    return independent(n, lost / n) if lost else Value(0.0, 0.0, min(1.0, 3 / n))
 
 
 def most_unseen(n: int) -> float:
