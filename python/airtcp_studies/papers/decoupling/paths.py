@@ -9,7 +9,8 @@ HEADER_BYTES = 52
 MTU_BYTES = 1500
 
 BSD = "profile=bsd-1998:recovery=reno-ns2:timestamps=true"
-WINDOW = "receive_window=1MB:window_scaling=true"
+WINDOW = "receive_window=245760B:window_scaling=true"
+DEFAULT_WINDOW = "receive_window=16384B"
 RENO = f"reno:{BSD}:{WINDOW}"
 """Plain TCP as in the testbed."""
 DECOUPLED = "decoupling:error_control=paper:tunnel_queue=50:tunnel_delay=0s:loss_reports=false"
@@ -23,8 +24,15 @@ STACK = OpenParameter(
 )
 BUFFERS = OpenParameter(
     "socket buffers",
-    "1 MB with window scaling, for all schemes",
-    "not stated; the paper's own bound has W = 56 packets, 84 KB, which 64 KB would not hold",
+    "240 KB with window scaling, for all schemes",
+    "not stated; in the paper's bound W is 56 packets, 84 KB, more than the default of 16 KB holds; 240 KB "
+    "is the most that FreeBSD 2.2 grants, as its SB_MAX of 256 KB pays for the memory around the data, too",
+)
+DEFAULT_BUFFERS = OpenParameter(
+    "socket buffers",
+    "16 KB, for all schemes",
+    "not stated; FreeBSD 2.2's default (net.inet.tcp.sendspace and recvspace), and enough here: the link "
+    "holds 12.5 KB in a round trip",
 )
 TUNNEL_QUEUE = OpenParameter(
     "tunnel queue", "50 packets", "not stated; it is a network interface's (§4.5), which in BSD has 50"
@@ -35,11 +43,22 @@ TIMER = OpenParameter(
     "“fine-grain retransmission timer of 50 ms, rather than the system default of 500 ms”: 500 ms is the "
     "default's tick, and BSD's floor is two of them",
 )
-VARYING_ACKS = OpenParameter(
-    "variation",
-    "ACKs take up to as long as stated in the set-up longer, in order",
-    "real hosts vary; where nothing does, who finds a drop-tail queue full is a matter of phase (Floyd and "
-    "Jacobson 1992), and every run is the same",
+INTERFACES = OpenParameter(
+    "hosts' interfaces",
+    "one link of 100 Mbit/s with 50 packets before the shared one",
+    "not stated; Fast Ethernet was in PCs of 1998, and a queue in the router needs inputs faster than the "
+    "shared link; an interface of BSD holds 50 packets",
+)
+ABOUT_1_MS = (0.8, 0.9, 1.0, 1.1, 1.2)
+"""Mean round trips without a queue."""
+ACKS_VARY_BY_MS = 0.8
+RTT = OpenParameter(
+    "RTT",
+    f"on average {ABOUT_1_MS[0]:g} to {ABOUT_1_MS[-1]:g} ms, in {len(ABOUT_1_MS)} steps; ACKs take up to "
+    f"{ACKS_VARY_BY_MS:g} ms longer than others, in order",
+    "“about 1 ms”: hosts vary, and where nothing does, who finds a drop-tail queue full is a matter of phase "
+    "(Floyd and Jacobson 1992); they recommend a packet's time on the link, 1.2 ms, with which an RTT of "
+    "about 1 ms would be any from 0.4 to 1.6 ms",
 )
 
 
@@ -55,6 +74,14 @@ delay = "{rtt_ms / 2}ms"
 queue = {queue}
 {more}
 {reverse}"""
+
+
+def shared(rtt_ms: float, *, queue: str, vary_ms: float = ACKS_VARY_BY_MS, interfaces: bool = True) -> str:
+    """§4.8.2: the hosts' interfaces, and the link of 10 Mbit/s that they share. `rtt_ms` is the mean."""
+    hosts = '[[link]]\nname = "interfaces"\nrate = "100Mbit/s"\ndelay = "0s"\nqueue = { packets = 50 }\n'
+    least_ms = round(rtt_ms - vary_ms / 2, 3)
+    vary = f"{vary_ms:g}ms" if vary_ms else ""
+    return (hosts if interfaces else "") + link("10Mbit/s", least_ms, queue=queue, acks_vary_by=vary)
 
 
 def flow(name: str, scheme: str, count: int = 1) -> str:
