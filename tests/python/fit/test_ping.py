@@ -563,3 +563,46 @@ def test_hping_s_duplicates_count_once(read: Read) -> None:
     found = read(text + "DUP! " + answer.format(502, 2, 9))
     assert rtts_ms(found) == [20.5, 21.5, 22.5]
     assert (found.format, round_trips(found).packet_bytes) == ("ping (hping, IPv4)", 28)
+
+
+@pytest.mark.parametrize(
+    ("heading", "answer"),
+    [
+        (
+            "PING(56=40+8+8 bytes) 2001:db8::2 --> 2001:db8::1",
+            "16 bytes from 2001:db8::1, icmp_seq={} hlim=56 time=9.5 ms",
+        ),
+        (
+            "  PING 192.0.2.1: 56  data bytes, press CTRL_C to break",
+            "Reply from 192.0.2.1: bytes=56 Sequence={} ttl=56 time=9 ms",
+        ),
+    ],
+)
+def test_headings_and_answers_of_further_systems(read: Read, heading: str, answer: str) -> None:
+    found = read("\n".join([heading, *(answer.format(n) for n in range(5))]))
+    assert found.round_trips is not None
+    assert len(found.round_trips.rtt_s) == 5
+    assert found.skipped is None
+
+
+def test_dumps_of_wrong_data_and_of_the_route_are_remarks(read: Read) -> None:
+    answers = "".join(
+        f"64 bytes from 192.0.2.1: icmp_seq={n} ttl=56 time=9.5 ms\n"
+        "wrong data byte #16 should be 0x10 but was 0x0\n#16\t0 0 1f a0\n#48\t0 0\n"
+        "\t(same route)\n"
+        for n in range(1, 9)
+    )
+    found = read("PING 192.0.2.1 (192.0.2.1) 56(124) bytes of data.\n" + answers)
+    assert found.round_trips is not None
+    assert len(found.round_trips.rtt_s) == 8
+    assert found.skipped is None
+
+
+def test_another_program_s_time_to_live_is_no_round_trip(read: Read) -> None:
+    lines = "".join(
+        f"SENT ({n}.0123s) ICMP [192.0.2.7 > 192.0.2.1 Echo id=1 seq={n}] IP [ttl=64 id=1 iplen=28 ]\n"
+        f"RCVD ({n}.0323s) ICMP [192.0.2.1 > 192.0.2.7 Echo reply id=1 seq={n}] IP [ttl=56 id=2 iplen=28 ]\n"
+        for n in range(1, 30)
+    )
+    with pytest.raises(FileError):
+        read(lines)

@@ -39,6 +39,46 @@ def test_what_was_printed_is_read_back(
     assert found.skipped is None
 
 
+WORDS = st.text("bоαж字節응답ミリ秒მწ", min_size=1, max_size=6)
+"""Letters of several scripts: what iputils and others call bytes, time and its unit in a language."""
+
+
+@given(
+    rtts=ONE_ANSWERED,
+    words=st.tuples(WORDS, WORDS, WORDS),
+    unit=st.sampled_from(["ms", "мс", "毫秒", "ミリ秒", "밀리초", "მწ"]),
+    gap=st.sampled_from(["", " "]),
+    comma=st.booleans(),
+    before=st.sampled_from(
+        ["64 {0} {1} 192.0.2.1: ", "64 {0} {1} 192.0.2.1 : ", "192.0.2.1 {0} {1} 64 {0}: "]
+    ),
+)
+@settings(max_examples=80, derandomize=True)
+def test_answers_in_any_language(
+    rtts: Rtts,
+    words: tuple[str, str, str],
+    unit: str,
+    gap: str,
+    comma: bool,
+    before: str,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    path = tmp_path_factory.getbasetemp() / "language.log"
+    lines = ["PING example.org (192.0.2.1) 56(84) bytes of data."]
+    for n, rtt in enumerate(rtts):
+        if rtt is not None:
+            time = f"{rtt:.3f}".replace(".", "," if comma else ".")
+            answer = f"{before.format(*words)}icmp_seq={n + 1} ttl=56 {words[2]}={time}{gap}{unit}"
+            lines.append(answer)
+    path.write_text("\n".join(lines))
+    found = detect.read(path)
+    assert found.format == "ping (Linux, IPv4)"
+    assert found.round_trips is not None
+    assert found.round_trips.packet_bytes == 84
+    assert_allclose(found.round_trips.rtt_s, [rtt / 1e3 for rtt in rtts if rtt is not None], atol=1e-9)
+    assert found.skipped is None
+
+
 @given(rtts=ONE_ANSWERED)
 @settings(max_examples=40, derandomize=True)
 def test_stamps_tell_when_each_was_sent(rtts: Rtts, tmp_path_factory: pytest.TempPathFactory) -> None:

@@ -38,10 +38,16 @@ _LONGEST = 400
 """In characters; bounds the time that a pattern may take on a foreign line."""
 _COLOUR = re.compile(r"\x1b\[[0-9;]{0,20}[A-Za-z]")
 _STAMP = re.compile(r"\[(\d{1,12}\.\d{1,9})\]")
-_SEQUENCE = re.compile(r"(icmp_)?(?:seq|req)[= ](\d{1,10})\b")
-_SIZE = re.compile(r"\b(\d{1,6}) [^\W\d_]+")
-_HOST = re.compile(r"([^\s(]+?)\)?[:,]?\s*$")
+_SEQUENCE = re.compile(r"(icmp_|[Ss])?(?:seq|req|equence)[= ](\d{1,10})\b")
+_SIZE = re.compile(r"(?<![\d.:=])(\d{1,6}) [^\W\d_]+")
+_HOST = re.compile(r"([^\s(]+?)\)?\s*[:,]?\s*$")
 _UNIX_TIME = re.compile(r"([=<])\s*(\d{1,9}(?:[.,]\d{1,9})?)\s*(ms|мс|us|usec)\b")
+_TIME_IN_ANY_WORDS = re.compile(
+    r"\b(?:ttl|hlim|hops)=\d{1,3} [^\s=<]{1,20}([=<])(\d{1,9}(?:[.,]\d{1,9})?)"
+    r" ?(ms|[^\x00-\x7f]{1,8})(?: \(|$)",
+    re.IGNORECASE,
+)
+"""iputils translates the name of the time and its unit, which is ms."""
 _WINDOWS_TTL = re.compile(r"[=<]\s?(\d{1,6})\b[^=<]{1,40}([=<])\s?(\d{1,9})\s?\S{1,6}\s+TTL=\d+$")
 _WINDOWS_IPV6 = re.compile(r"([=<])\s?(\d{1,9})\s?(?:ms|мс)$")
 _IPV4 = re.compile(r"\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}")
@@ -49,14 +55,14 @@ _IPV6 = re.compile(r"[0-9A-Fa-f:.]+$")
 _ADDRESS = re.compile(_IPV4.pattern + r"|[0-9A-Fa-f]{0,4}:[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*")
 _UNIX_BEGIN = re.compile(r"PING6?[ (]", re.IGNORECASE)
 _UNIX_SIZE = re.compile(r"\s(\d{1,6})(?:\((\d{1,6})\))? [^\d:]+$")
-_PING6_SIZE = re.compile(r"PING6\((\d{1,6})=")
+_PING6_SIZE = re.compile(r"PING6?\((\d{1,6})=")
 _WINDOWS_BEGIN = re.compile(r"\s(\d{1,6}) [^\d:]+:$")
 _TOTAL = re.compile(r"(\d{1,12}) [^\d,]+, (\d{1,12}) ")
 _TOTAL_TIME = re.compile(r"[, ](\d{1,12}) ?(?:ms|мс)$")
 _WINDOWS_TOTAL = re.compile(r"= ?(\d{1,12})(?=[,、\s(]|$)")
 _EXTREMES = re.compile(r"=\s*[\d.,]+/[\d.,]+/|(?:= ?\d+ ?\S{1,6}, ?[^=]+){1,2}= ?\d+ ?\S{1,6}$")
 _TIMEOUT = re.compile(
-    r"timed out|timeout|no answer|no reply|zeitüberschreitung|zeit.berschreitung|délai|d.lai d.attente|"
+    r"timed out|time ?out|no answer|no reply|zeitüberschreitung|zeit.berschreitung|délai|d.lai d.attente|"
     r"tiempo de espera|richiesta scaduta|esgotado|time-out|limit czasu|превышен интервал|超时|逾時|"
     r"タイムアウト|시간이 만료",
     re.IGNORECASE,
@@ -72,7 +78,9 @@ _TOO_LONG = re.compile(r"message too long|frag needed|packet too big|\bDF\b", re
 """Windows names the bit in every language."""
 _MTU = re.compile(r"\bmtu ?[=:]? ?(\d{2,5})\b", re.IGNORECASE)
 _WARNING = re.compile(
-    r"ping6?: |warning: |wrong (data|total)|cp: |\d+/\d+ packets|vr hl tos|\^c", re.IGNORECASE
+    r"ping6?: |warning: |wrong (data|total)|cp: |\d+/\d+ packets|vr hl tos|\^c|rr: |ts: |"
+    r"\(same route\)|#\d{1,5}\s+[\da-f ]{1,120}$",
+    re.IGNORECASE,
 )
 _DUPLICATE = ("(DUP!)", "(duplicate)")
 _CUT = re.compile(
@@ -147,7 +155,7 @@ def ip_header_bytes(host: str) -> int:
 def _numbered(line: str, sequence: re.Match[str]) -> Event | None:
     number = int(sequence[2])
     before, after = line[: sequence.start()], line[sequence.end() :]
-    if (time := _UNIX_TIME.search(after)) is not None:
+    if (time := _UNIX_TIME.search(after) or _TIME_IN_ANY_WORDS.search(after)) is not None:
         return _unusual_answer(line, before, number, time, "BusyBox" if not sequence[1] else None)
     if _TOO_LONG.search(after):
         return _too_long(number, after.strip())
@@ -182,7 +190,12 @@ def _unusual_answer(
 
 def _host(before: str) -> str:
     found = _HOST.search(before[-300:])
-    return found[1] if found else ""
+    host = found[1] if found else ""
+    if host.isascii():
+        return host
+    # The address stands elsewhere in the sentence.
+    address = _ADDRESS.search(before[-300:])
+    return address[0] if address else host
 
 
 def _windows_answer(line: str) -> Answer | None:
