@@ -6,7 +6,7 @@ use super::socket::Datagrams;
 use super::{Output, ReceivingNode, SendingNode};
 use crate::tun::PacketDevice;
 use airtcp_proto::queue::Item;
-use airtcp_wire::circuit::MAX_DATAGRAM;
+use airtcp_wire::circuit::{MAX_DATAGRAM, Mark};
 use airtcp_wire::{Dur, Ecn, Time};
 use slab::Slab;
 use std::io;
@@ -35,8 +35,9 @@ pub struct SendingGateway<D, S> {
     intake: Intake,
     /// Packets that the node holds.
     held: Slab<WaitingPacket>,
-    /// DSCP of the last data packet sent. Header packets get the same, because they take the same path (§4.3).
+    /// DSCP of the last data packet sent. Header packets get the same and the mark, because they take the same path (§4.3).
     dscp: u8,
+    mark: Mark,
     /// Present if data that finds no room is lost, rather than left in the device.
     shed: Option<Shed>,
     pub counts: Counts,
@@ -63,7 +64,15 @@ impl<D: PacketDevice, S: Datagrams> SendingGateway<D, S> {
         peer: SocketAddr,
     ) -> SendingGateway<D, S> {
         let (intake, held, counts) = (Intake::new(), Slab::new(), Counts::default());
-        SendingGateway { node, device, socket, peer, vmss, intake, held, dscp: 0, shed: None, counts }
+        let (dscp, mark) = (0, Mark::default());
+        SendingGateway { node, device, socket, peer, vmss, intake, held, dscp, mark, shed: None, counts }
+    }
+
+    /// Marks header packets so, for routers.
+    #[must_use]
+    pub fn marking(mut self, mark: Mark) -> SendingGateway<D, S> {
+        self.mark = mark;
+        self
     }
 
     /// Drops packets that find the tunnel queue full (§4.5.1), instead of leaving them in the device until there is
@@ -194,7 +203,8 @@ impl<D: PacketDevice, S: Datagrams> SendingGateway<D, S> {
             }
             Output::Datagram(datagram, ecn) => {
                 self.counts.datagrams += 1;
-                self.socket.send(self.peer, self.dscp << 2 | ecn as u8, datagram.as_slice());
+                let traffic_class = self.mark.put_on(self.dscp) << 2 | ecn as u8;
+                self.socket.send(self.peer, traffic_class, datagram.as_slice());
             }
         }
     }

@@ -16,7 +16,7 @@ use crate::tun::{DUMMY, OffloadTun};
 use airtcp_proto::circuit::Config;
 use airtcp_proto::tcp::TcpConfig;
 use airtcp_proto::{Chance, Chances};
-use airtcp_wire::circuit::Key;
+use airtcp_wire::circuit::{Key, Mark};
 use anyhow::ensure;
 use caps::Capability;
 use nix::ifaddrs::getifaddrs;
@@ -40,6 +40,8 @@ pub struct SendingService {
     pub queue: u32,
     pub circuit: Config,
     pub tcp: TcpConfig,
+    /// Of header packets.
+    pub mark: Mark,
     pub key: Key,
     pub counters: Arc<SendingCounters>,
 }
@@ -100,7 +102,7 @@ impl Service for SendingService {
         let (config, tcp, key) = (self.circuit.clone(), self.tcp.clone(), self.key.clone());
         let vmss = config.vmss.0 as usize;
         let node = SendingNode::new(config, tcp, key, chance, clock.now()).map_err(io::Error::other)?;
-        let mut gateway = SendingGateway::new(node, vmss, device, socket, self.to);
+        let mut gateway = SendingGateway::new(node, vmss, device, socket, self.to).marking(self.mark);
         serve(&mut gateway, &clock, stop, &self.counters)
     }
 }

@@ -12,7 +12,7 @@ use crate::proxy::{self, Config, Doors, Outgoing};
 use airtcp_proto::Chance;
 use airtcp_proto::circuit;
 use airtcp_proto::tcp::TcpConfig;
-use airtcp_wire::circuit::Key;
+use airtcp_wire::circuit::{Key, Mark};
 use caps::Capability;
 use nix::poll::{PollFd, PollFlags, poll};
 use std::io;
@@ -38,6 +38,8 @@ pub struct Decoupling {
     pub circuit: circuit::Config,
     /// Configuration of the control TCPs.
     pub tcp: TcpConfig,
+    /// Of header packets.
+    pub mark: Mark,
     pub key: Key,
     /// Its own machine is the data TCP.
     pub proxy: Config,
@@ -100,7 +102,8 @@ impl Service for Decoupling {
         let (config, tcp, key) = (self.circuit.clone(), self.tcp.clone(), self.key.clone());
         let vmss = config.vmss.0 as usize;
         let node = SendingNode::new(config, tcp, key, chance, clock.now()).map_err(io::Error::other)?;
-        let gateway = SendingGateway::new(node.for_data_tcps(), vmss, outgoing, socket, self.receiver);
+        let gateway = SendingGateway::new(node.for_data_tcps(), vmss, outgoing, socket, self.receiver)
+            .marking(self.mark);
         let _circuit = GatewayThread::begin(gateway, clock, Arc::clone(&self.counters.circuit))?;
         self.await_circuit(&stop)?;
         proxy::serve(&self.proxy, doors, stop, &self.counters.proxy)

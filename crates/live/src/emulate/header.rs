@@ -1,7 +1,8 @@
 //! What the path needs to know of a packet's headers. Any bytes can be read.
 
+use airtcp_wire::circuit::Mark;
 use airtcp_wire::ip::{Addresses, Found, TCP, UDP};
-use airtcp_wire::{Ecn, circuit, ethernet};
+use airtcp_wire::{Ecn, ethernet};
 use std::net::IpAddr;
 
 /// How a device's packets begin.
@@ -21,8 +22,7 @@ pub struct Header {
     /// A hash of addresses, protocol and ports.
     pub flow: u32,
     pub ecn: Ecn,
-    /// Whether this is a TCP packet of headers alone, as a circuit's control packets are in paper 000 §4.1 (other
-    /// ACKs look the same), or a datagram of one of our circuits.
+    /// Whether this is a header packet of a circuit: it has the mark that gateways give them.
     pub is_header: bool,
     /// Version of an IP packet, and where its header begins.
     pub ip: Option<(Version, usize)>,
@@ -100,23 +100,9 @@ fn read_ip(frame: &[u8], at: usize) -> Option<Header> {
         bytes: found.claimed as u32,
         flow: flow(addresses, found.protocol, ports),
         ecn: found.ecn,
-        is_header: has_ports
-            && match found.protocol {
-                TCP => is_tcp_header_alone(transport),
-                _ => is_of_circuit(transport),
-            },
+        is_header: Mark::default().is_on(found.dscp),
         ip: Some((version, at)),
     })
-}
-
-/// Returns whether the data offset points to the packet's end.
-fn is_tcp_header_alone(transport: &[u8]) -> bool {
-    transport.get(12).is_some_and(|offset| usize::from(offset >> 4) * 4 == transport.len())
-}
-
-/// Returns whether this is a header packet of ours, or an ACK of one (docs/circuit-wire.md).
-fn is_of_circuit(udp: &[u8]) -> bool {
-    udp.len() >= 8 && [0, 2].iter().any(|&at| circuit::PORTS.contains(&be16(udp, at)))
 }
 
 /// FNV-1a.

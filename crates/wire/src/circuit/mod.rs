@@ -7,16 +7,18 @@
 mod control;
 mod handshake;
 mod keepalive;
+mod mark;
 mod tag;
 
 pub use control::{Header, compress, decode, decompress, encode};
 pub use handshake::{Hello, Nonce, Terms, VERSION, Welcome};
 pub use keepalive::{decode_keepalive, encode_keepalive};
+pub use mark::Mark;
 pub use tag::{Key, KeyError, SessionKey};
 
 use std::ops::RangeInclusive;
 
-/// Default UDP ports of receiving gateways, by which a router can tell header packets from data.
+/// Default UDP ports of receiving gateways.
 pub const PORTS: RangeInclusive<u16> = 4007..=4038;
 
 /// The most control TCPs that a circuit can have: the first byte has five bits for their number.

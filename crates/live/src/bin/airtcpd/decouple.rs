@@ -177,6 +177,7 @@ impl Run {
             program: self.program(),
             key: key::read(self.key_file.as_deref().context("--key-file is missing")?)?,
             tcp: tcp.clone(),
+            mark: self.circuit.mark,
             circuit,
             proxy,
             counters: Default::default(),

@@ -8,7 +8,7 @@ use airtcp_proto::circuit::{Compression, Config};
 use airtcp_proto::tcp::{Connection, State, profile};
 use airtcp_wire::Bytes;
 use airtcp_wire::checksum::Sum;
-use airtcp_wire::circuit::Key;
+use airtcp_wire::circuit::{Key, Mark};
 use airtcp_wire::packet::{Endpoints, encode_tcp};
 use airtcp_wire::{Flags, Segment, Seq};
 use proptest::prelude::*;
@@ -80,8 +80,11 @@ impl Datagrams for Port {
         Ok(Some((bytes.len(), from, Ecn::NotEct)))
     }
 
-    fn send(&mut self, to: SocketAddr, _traffic_class: u8, datagram: &[u8]) {
+    /// Only header packets have the mark, since only they stand for data.
+    fn send(&mut self, to: SocketAddr, traffic_class: u8, datagram: &[u8]) {
         let network = &self.network;
+        assert_eq!(Mark::default().is_on(traffic_class >> 2), self.at == SENDER.into());
+        assert_eq!(Ecn::from_bits(traffic_class), Ecn::NotEct, "the mark is beside ECN");
         network.sent.set(network.sent.get() + 1);
         if network.one_in == 0 || !network.sent.get().is_multiple_of(network.one_in) {
             let at = network.now.get() + network.delay.get();

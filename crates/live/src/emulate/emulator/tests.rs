@@ -2,9 +2,9 @@ use super::*;
 use airtcp_proto::middlebox::{Middlebox, SeenPacket};
 use airtcp_proto::scheme::Scheme;
 use airtcp_sim::{RunOptions, Scenario};
+use airtcp_wire::Dur;
+use airtcp_wire::circuit::Mark;
 use airtcp_wire::ip::{Addresses, IpHeader};
-use airtcp_wire::packet::{Endpoints, encode_tcp};
-use airtcp_wire::{Dur, Flags, Segment};
 use proptest::prelude::*;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -17,10 +17,14 @@ fn scenario(text: &str) -> Scenario {
 
 /// An IPv4 packet of `bytes` bytes, at least 28, between the two ends. `number` identifies it.
 fn packet(bytes: u32, number: u32, ecn: Ecn) -> Vec<u8> {
+    packet_of(0, bytes, number, ecn)
+}
+
+fn packet_of(dscp: u8, bytes: u32, number: u32, ecn: Ecn) -> Vec<u8> {
     let mut packet = vec![0; bytes as usize];
     let addresses = Addresses::V4 { source: [10, 0, 0, 1].into(), destination: [10, 0, 1, 1].into() };
     let payload_len = bytes as usize - addresses.header_len();
-    let header = IpHeader { addresses, protocol: 17, dscp: 0, ecn, hop_limit: 64, payload_len };
+    let header = IpHeader { addresses, protocol: 17, dscp, ecn, hop_limit: 64, payload_len };
     let at = header.encode(&mut packet).unwrap();
     packet[at + 4..at + 8].copy_from_slice(&number.to_be_bytes());
     packet
@@ -248,24 +252,22 @@ fn ports_in_the_middle() {
     assert_eq!(emulator.counts()[2].refused_unreachable, 1, "it came in where it would have to leave");
 }
 
-/// Paper 000 §4.7.1: packets of headers alone are dropped while data still finds room.
+/// Paper 000 §4.7.1: header packets, which have the mark, are dropped while data still finds room, however short.
 #[test]
 fn a_header_first_queue_drops_headers() {
     let queue = "queue = { discipline = 'header-first', max_headers = 2, packets = 100 }";
     let scenario = scenario(&format!("[[link]]\nname = 'air'\nrate = '1Mbit/s'\ndelay = '1ms'\n{queue}\n"));
     let mut emulator = Emulator::end_to_end(&scenario, SEED);
-    let endpoints = Endpoints::new("10.0.0.1:4000".parse().unwrap(), "10.0.1.1:9".parse().unwrap()).unwrap();
-    for payload in [&[0u8; 1000][..], &[]].repeat(10) {
-        let segment = Segment { len: payload.len() as u32, flags: Flags::ACK, ..Segment::default() };
-        let mut packet = vec![0; 1200];
-        let len = encode_tcp(&endpoints, Ecn::NotEct, &segment, payload, &mut packet).unwrap();
-        emulator.handle_packet(Time::ZERO, 0, &packet[..len]);
+    let marked = |dscp| Mark::default().put_on(dscp);
+    for (number, dscp) in [0, marked(0), 10, marked(10), 46, marked(46)].repeat(4).into_iter().enumerate() {
+        emulator.handle_packet(Time::ZERO, 0, &packet_of(dscp, 52, number as u32, Ecn::Ect0));
     }
-    let mut data = 0;
+    let mut left = Vec::new();
     let end = Time::ZERO + Dur::from_secs(1);
     while let Some(transmit) = emulator.poll_transmit(end) {
-        data += usize::from(transmit.bytes.len() > 1000);
+        left.push(number(transmit.bytes));
     }
     let counts = emulator.counts()[0];
-    assert_eq!((data, counts.lost_aqm, counts.lost_overflow), (10, 8, 0));
+    assert_eq!(left, [0, 1, 2, 3, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22]);
+    assert_eq!((counts.lost_aqm, counts.lost_overflow), (10, 0));
 }

@@ -3,7 +3,7 @@
 use crate::input::BadInput;
 use airtcp_proto::circuit::{Compression, Config};
 use airtcp_proto::scheme::Scheme;
-use airtcp_wire::circuit::MAX_CONTROLS;
+use airtcp_wire::circuit::{MAX_CONTROLS, Mark};
 use airtcp_wire::human;
 use airtcp_wire::{Bytes, Dur, Rate};
 use clap::ValueEnum;
@@ -41,6 +41,10 @@ pub struct CircuitOptions {
     /// Maximum data packets in the tunnel queue
     #[arg(long, value_name = "COUNT", default_value_t = Config::default().tunnel_queue)]
     tunnel_queue: u32,
+
+    /// DSCP bits set in header packets, by which routers know them (1 to 63, or none): see `airtcpd header-first`
+    #[arg(long, value_name = "BITS", default_value_t)]
+    pub mark: Mark,
 }
 
 /// How header packets are compressed.

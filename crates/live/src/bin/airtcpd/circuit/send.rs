@@ -86,6 +86,7 @@ impl Options {
             queue: self.queue,
             circuit: self.circuit.config()?,
             tcp: self.circuit.control.config.clone(),
+            mark: self.circuit.mark,
             key: key::read(&self.key_file)?,
             counters: Default::default(),
         })
