@@ -9,6 +9,7 @@ pub mod cc;
 pub mod cgroup;
 pub mod cookies;
 pub mod filter;
+pub mod header_first;
 pub mod namespace;
 pub mod netlink;
 pub mod probe;
@@ -25,6 +26,9 @@ mod skeleton {
     }
     pub mod filter {
         include!(concat!(env!("OUT_DIR"), "/filter.skel.rs"));
+    }
+    pub mod header_first {
+        include!(concat!(env!("OUT_DIR"), "/header_first.skel.rs"));
     }
     pub mod probe {
         include!(concat!(env!("OUT_DIR"), "/probe.skel.rs"));

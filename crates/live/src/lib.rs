@@ -4,6 +4,7 @@ pub mod circuit;
 pub mod daemon;
 pub mod decouple;
 pub mod emulate;
+pub mod header_first;
 mod invoker;
 mod memory;
 pub mod namespace;

@@ -45,6 +45,7 @@ fn a_mistake_ends_with_status_2() {
         ("circuit send --to 192.0.2.2:1 --key-file k --prefix 10.2.0.0/24 --controls 33", "32 at most"),
         ("circuit send --to 192.0.2.2:1 --key-file k --prefix 10.2.0.0/24 --control cubik", "cubic"),
         ("circuit send --to 192.0.2.2:1 --key-file k --prefix 10.2.0.0/24 --gmb 2", "no unit"),
+        ("circuit send --to 192.0.2.2:1 --key-file k --prefix 10.2.0.0/24 --mark 64", "1 to 63, or none"),
         ("circuit receive --listen 0.0.0.0:4007 --key-file /nowhere/k", "/nowhere/k: No such file"),
         ("circuit receive --listen 0.0.0.0:4007 --key-file /etc/passwd", "chmod 600 /etc/passwd"),
         ("circuit key /etc/passwd", "File exists"),
@@ -53,6 +54,9 @@ fn a_mistake_ends_with_status_2() {
         ("decouple --to 192.0.2.0/24 --key-file k", "--receiver is missing"),
         ("decouple --key-file k -- true", "--receiver is missing"),
         ("decouple --to 192.0.2.2 --key-file k --vmss 10B", "64 to 65000 bytes"),
+        ("header-first eth1", "--max-headers <COUNT>"),
+        ("header-first eth1 --max-headers 0", "write 1 to 4096"),
+        ("header-first eth1 --max-headers 40 --mark none", "only by a mark"),
         ("decouple --to 192.0.2.2 --key-file /nowhere/k", "/nowhere/k: No such file"),
     ] {
         let output = airtcpd(line);
@@ -64,7 +68,7 @@ fn a_mistake_ends_with_status_2() {
 
 #[test]
 fn who_asks_for_nothing_is_shown_examples() {
-    for line in ["cc", "filter", "rto", "proxy", "circuit", "decouple"] {
+    for line in ["cc", "filter", "rto", "proxy", "circuit", "decouple", "header-first"] {
         let output = airtcpd(line);
         assert_eq!(output.status.code(), Some(2), "{line}");
         assert!(String::from_utf8_lossy(&output.stderr).contains("Examples:\n  airtcpd "), "{line}");
@@ -78,7 +82,7 @@ fn every_command_has_examples() {
     let of_cc = ["cc load", "cc list", "cc status", "cc set", "cc unload"];
     let of_filter = ["filter attach", "filter list", "filter status", "filter set", "filter detach"];
     let of_decouple = ["decouple", "decouple status", "decouple clean"];
-    let others = ["link", "run", "rto", "rto status", "rto off"];
+    let others = ["link", "run", "rto", "rto status", "rto off", "header-first", "header-first status"];
     let of_daemons = of_proxy.into_iter().chain(of_circuit).chain(of_decouple);
     for command in others.into_iter().chain(of_cc).chain(of_filter).chain(of_daemons) {
         let help = String::from_utf8(airtcpd(&format!("{command} --help")).stdout).unwrap();

@@ -23,6 +23,12 @@ pub enum FilterError {
         "this kernel has neither tcx hooks (Linux 6.6) nor the clsact qdisc (CONFIG_NET_SCH_INGRESS, CONFIG_NET_CLS_BPF): {0}"
     )]
     OldKernel(io::Error),
+    #[error("this kernel has no tcx hooks: Linux 6.6 has them")]
+    NoTcx,
+    #[error(
+        "{interface}: the queue is {queue}, and must be a FIFO: pfifo, bfifo, or tbf with nothing inside. For example: tc qdisc replace dev {interface} root tbf rate 10mbit burst 10kb limit 75kb"
+    )]
+    NoFifo { interface: String, queue: String },
     #[error("the kernel rejects the program (`airtcpd doctor` shows what is missing): {source}{}", log_lines(.log))]
     Program { source: libbpf_rs::Error, log: Vec<String> },
     #[error("missing {0}: run as root or with these capabilities")]
@@ -39,7 +45,7 @@ pub enum FilterError {
 
 impl FilterError {
     /// For `map_err`, with what was being done.
-    pub(super) fn io(what: impl Into<String>) -> impl FnOnce(io::Error) -> FilterError {
+    pub(crate) fn io(what: impl Into<String>) -> impl FnOnce(io::Error) -> FilterError {
         let what = what.into();
         |error| match missing_capabilities().filter(|_| error.kind() == io::ErrorKind::PermissionDenied) {
             Some(missing) => FilterError::Capability(missing),
@@ -48,7 +54,7 @@ impl FilterError {
     }
 
     /// For `map_err` of the BPF library's errors.
-    pub(super) fn kernel(doing: impl Into<String>) -> impl FnOnce(libbpf_rs::Error) -> FilterError {
+    pub(crate) fn kernel(doing: impl Into<String>) -> impl FnOnce(libbpf_rs::Error) -> FilterError {
         let doing = doing.into();
         |source| match missing_capabilities() {
             Some(missing) => FilterError::Capability(missing),

@@ -19,6 +19,7 @@ pub(crate) use hooks::attach_tcx;
 pub use installed::{Installed, install, installed, on, uninstall};
 pub use maps::{FlowRecord, Totals};
 pub use parameters::Parameters;
+pub(crate) use programs::handle;
 pub use programs::{ETHERNET_LEN, Programs, Ran, Verdict};
 
 /// Flows that may be observed at once before they are understood.

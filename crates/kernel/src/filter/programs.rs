@@ -101,7 +101,7 @@ impl<'a> Programs<'a> {
     }
 }
 
-pub(super) fn handle(map: &libbpf_rs::MapMut<'_>) -> Result<MapHandle, FilterError> {
+pub fn handle(map: &libbpf_rs::MapMut<'_>) -> Result<MapHandle, FilterError> {
     MapHandle::try_from(map).map_err(FilterError::kernel("hold a map"))
 }
 

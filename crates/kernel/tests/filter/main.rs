@@ -1,5 +1,7 @@
-//! Packet control in the kernel: packet by packet (BPF_PROG_TEST_RUN), and its rules against the protocol
-//! machine's.
+//! Programs that see packets, in the kernel: packet control, packet by packet (BPF_PROG_TEST_RUN), and header-first dropping at a
+//! router. The rules of both against the protocol machines'.
 
+mod header_first;
 mod packets;
+mod router;
 mod rules;

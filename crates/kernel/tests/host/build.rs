@@ -24,7 +24,9 @@ fn main() -> anyhow::Result<()> {
     }
     std::fs::write(out.join("controllers.inc"), table(&names)?)?;
     compiler().include(out).file("c/machine.c").try_compile("machine")?;
-    cc::Build::new().include(BPF).file("c/filter.c").try_compile("filter")?;
+    for name in ["filter", "header_first"] {
+        cc::Build::new().include(BPF).file(format!("c/{name}.c")).try_compile(name)?;
+    }
     Ok(())
 }
 

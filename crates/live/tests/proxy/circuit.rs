@@ -19,14 +19,14 @@ use std::thread;
 use std::time::Duration;
 
 pub const KEY: &str = "/run/circuit.key";
-const SEND: &str = "send --to 10.1.0.2:4007 --prefix 10.3.0.0/24";
+pub const SEND: &str = "send --to 10.1.0.2:4007 --prefix 10.3.0.0/24";
 pub const RECEIVE: &str = "receive --listen 0.0.0.0:4007";
 const COUNT: &str = "receive --listen 10.1.0.2:4007 --prefix 10.3.0.0/24";
 
 /// Of the receiving gateway.
 const PORT: ([u8; 4], u16) = ([10, 1, 0, 2], 4007);
 
-fn airtcpd(line: &str) -> Command {
+pub fn airtcpd(line: &str) -> Command {
     of("circuit", line)
 }
 
@@ -76,7 +76,7 @@ impl Gateway {
         self.status().map_or(0, |status| status["counters"][counter].as_u64().unwrap())
     }
 
-    fn awaits_open(&self) {
+    pub fn awaits_open(&self) {
         eventually(|| self.count("open") == 1, "there is a session");
     }
 

@@ -6,6 +6,7 @@ mod daemon;
 mod decouple;
 mod ends;
 mod floods;
+mod header_first;
 mod oddities;
 mod path_mtu;
 mod paths;

@@ -3,6 +3,7 @@
 #![allow(unsafe_code, reason = "calls C; this crate is for tests alone")]
 
 pub mod filter;
+pub mod header_first;
 
 use std::ffi::{CStr, CString, c_char};
 use std::ptr::NonNull;

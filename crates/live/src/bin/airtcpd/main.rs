@@ -7,6 +7,7 @@ mod decouple;
 mod doctor;
 mod filter;
 mod generate;
+mod header_first;
 mod input;
 mod link;
 mod log;
@@ -36,6 +37,7 @@ enum Command {
     Proxy(proxy::Options),
     Circuit(circuit::Options),
     Decouple(Box<decouple::Options>),
+    HeaderFirst(header_first::Options),
     Run(run::Options),
     Doctor(doctor::Options),
     #[command(hide = true)]
@@ -51,6 +53,7 @@ fn main() -> ExitCode {
         Command::Proxy(options) => proxy::run(options),
         Command::Circuit(options) => circuit::run(options),
         Command::Decouple(options) => decouple::run(*options),
+        Command::HeaderFirst(options) => header_first::run(options),
         Command::Run(options) => run::run(options),
         Command::Doctor(options) => doctor::run(options),
         Command::Generate(options) => generate::run::<Cli>(&options).map(|()| ExitCode::SUCCESS),

@@ -1,7 +1,7 @@
 //! What `airtcpd circuit` and `airtcpd decouple` need.
 
 use super::check::{Check, Section, program, words};
-use airtcp_kernel::cgroup;
+use airtcp_kernel::{cgroup, header_first};
 use airtcp_live::circuit::try_detour;
 use airtcp_live::namespace::Namespace;
 
@@ -10,7 +10,7 @@ const WHY_DECOUPLE: &str = "airtcpd decouple";
 
 pub fn section() -> Section {
     let mut checks: Vec<_> = Namespace::new().ok().map(|namespace| detour(&namespace)).into_iter().collect();
-    checks.extend([nft(), cgroups()]);
+    checks.extend([nft(), cgroups(), header_first_dropping()]);
     Section { name: "circuit, TCP circuits and decoupling", checks }
 }
 
@@ -26,6 +26,15 @@ fn nft() -> Check {
         Some(path) => Check::ok("nft", WHY_DECOUPLE, path.display()),
         None => Check::missing("nft", WHY_DECOUPLE, "not in PATH", "install nftables; circuits work without"),
     }
+}
+
+fn header_first_dropping() -> Check {
+    let why = "airtcpd header-first";
+    let cure = "Linux 6.6 or newer with BTF; circuits work without";
+    let tried = Namespace::new().and_then(|namespace| namespace.run(header_first::probe)).map_err(words);
+    let done = tried.and_then(|done| done.map_err(words));
+    let done = done.map(|()| "attached a program where packets leave, and removed it".to_owned());
+    Check::tried("header-first dropping", why, done, cure)
 }
 
 fn cgroups() -> Check {
