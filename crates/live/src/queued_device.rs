@@ -14,6 +14,8 @@ pub struct QueuedDevice {
     pub sent: Vec<(Vec<u8>, Offload)>,
     /// Packets that `sent` may hold.
     pub room: usize,
+    /// See [`PacketDevice::repeats_first_every`].
+    pub repeats_every: Option<u32>,
     offload: Offload,
     has_offloads: bool,
     file: File,
@@ -26,6 +28,7 @@ impl QueuedDevice {
             arrived: VecDeque::new(),
             sent: Vec::new(),
             room: usize::MAX,
+            repeats_every: None,
             offload: Offload::default(),
             has_offloads,
             file,
@@ -53,6 +56,10 @@ impl PacketDevice for QueuedDevice {
 
     fn has_room(&self, _endpoints: &Endpoints) -> bool {
         self.sent.len() < self.room
+    }
+
+    fn repeats_first_every(&self, _endpoints: &Endpoints) -> Option<u32> {
+        self.repeats_every
     }
 
     fn has_offloads(&self) -> bool {

@@ -45,6 +45,12 @@ pub trait PacketDevice: AsFd {
         true
     }
 
+    /// For the data TCP of a circuit (paper 000 §6, F2): after so many duplicate ACKs, a connection between these endpoints resends
+    /// its first unacknowledged segment again. `None` if it does not.
+    fn repeats_first_every(&self, _endpoints: &Endpoints) -> Option<u32> {
+        None
+    }
+
     /// Sends the last received packet on, as it came.
     ///
     /// # Errors

@@ -250,6 +250,7 @@ fn what_stands_on_a_router_does_as_in_the_simulator() {
         "sr:rto.min=50ms",
         "cubic+decoupling",
         "cubic+decoupling:fec=1",
+        "reno+decoupling:error_control=paper",
     ] {
         one_of_a_few(|| {
             let found = outcome(&scenario, name)?;

@@ -3,7 +3,7 @@
 use super::counting::DataCounter;
 use super::intake::{Intake, WaitingPacket};
 use super::socket::Datagrams;
-use super::{Output, ReceivingNode, SendingNode};
+use super::{Output, ReceivingNode, SendingNode, ToldWindow};
 use crate::tun::PacketDevice;
 use airtcp_proto::queue::Item;
 use airtcp_wire::circuit::{MAX_DATAGRAM, Mark};
@@ -40,6 +40,8 @@ pub struct SendingGateway<D, S> {
     mark: Mark,
     /// Present if data that finds no room is lost, rather than left in the device.
     shed: Option<Shed>,
+    /// Who is told the control TCPs' window, and how long its packets are.
+    told: Option<(ToldWindow, u32)>,
     pub counts: Counts,
 }
 
@@ -65,7 +67,8 @@ impl<D: PacketDevice, S: Datagrams> SendingGateway<D, S> {
     ) -> SendingGateway<D, S> {
         let (intake, held, counts) = (Intake::new(), Slab::new(), Counts::default());
         let (dscp, mark) = (0, Mark::default());
-        SendingGateway { node, device, socket, peer, vmss, intake, held, dscp, mark, shed: None, counts }
+        let (shed, told) = (None, None);
+        SendingGateway { node, device, socket, peer, vmss, intake, held, dscp, mark, shed, told, counts }
     }
 
     /// Marks header packets so, for routers.
@@ -80,6 +83,13 @@ impl<D: PacketDevice, S: Datagrams> SendingGateway<D, S> {
     #[must_use]
     pub fn shedding(mut self, shed: Shed) -> SendingGateway<D, S> {
         self.shed = Some(shed);
+        self
+    }
+
+    /// Tells data TCPs, whose packets have `packet_bytes`, the control TCPs' window (§6, F2).
+    #[must_use]
+    pub fn telling(mut self, window: ToldWindow, packet_bytes: u32) -> SendingGateway<D, S> {
+        self.told = Some((window, packet_bytes.max(1)));
         self
     }
 
@@ -138,6 +148,10 @@ impl<D: PacketDevice, S: Datagrams> SendingGateway<D, S> {
     fn drain(&mut self, now: Time, left: &mut usize) -> io::Result<bool> {
         let is_all = self.send_all(now, left)?;
         self.socket.flush();
+        if let Some((window, packet_bytes)) = &self.told {
+            let packets = self.node.window_bytes() / u64::from(*packet_bytes);
+            window.tell(u32::try_from(packets).unwrap_or(u32::MAX));
+        }
         Ok(is_all)
     }
 

@@ -19,6 +19,7 @@ mod service;
 mod session;
 mod socket;
 mod thread;
+mod window;
 
 pub use counters::{ReceivingCounters, Sending, SendingCounters};
 pub use counting::{Counted, DataCounter};
@@ -30,6 +31,7 @@ pub use service::{NAME, ReceivingService, SendingService, try_detour};
 pub(crate) use service::{any_port, bind, chance, open_device, way_to};
 pub use socket::{Datagrams, Socket};
 pub use thread::GatewayThread;
+pub use window::ToldWindow;
 
 use airtcp_proto::Chance;
 use airtcp_wire::Dur;

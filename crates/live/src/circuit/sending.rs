@@ -199,6 +199,12 @@ impl SendingNode {
         open.into_iter().flat_map(|open| open.sender.controls())
     }
 
+    /// Bytes of data in a round trip; 0 while there is no session.
+    pub fn window_bytes(&self) -> u64 {
+        let Phase::Open(open) = &self.phase else { return 0 };
+        u64::from(open.sender.window()) * self.config.vmss.0
+    }
+
     /// Bytes of data that the control TCPs allow in this time; `None` before they know their RTT.
     pub fn bytes_in(&self, time: Dur) -> Option<u64> {
         let views = self.controls().map(|control| control.sender_view());

@@ -221,6 +221,9 @@ impl<D: PacketDevice> Stack<D> {
         match place {
             Place::Ours(key, packet) => {
                 if let Some(flow) = self.flows.get_mut(key) {
+                    if let Some(duplicates) = self.device.repeats_first_every(&flow.endpoints) {
+                        flow.stream.connection().repeat_first_every(duplicates);
+                    }
                     flow.handle_packet(now, &packet, offload, &self.received[..len]);
                 }
                 self.after(now, key);

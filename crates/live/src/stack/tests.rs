@@ -3,7 +3,8 @@
 use super::*;
 use crate::offload::Offload;
 use crate::queued_device::QueuedDevice as Device;
-use airtcp_proto::tcp::profile;
+use airtcp_proto::circuit;
+use airtcp_proto::tcp::{TcpConfig, profile};
 use airtcp_proto::{Chance, Chances};
 use airtcp_wire::checksum::Sum;
 use airtcp_wire::ip::{Addresses, IpHeader};
@@ -86,7 +87,10 @@ fn client(port: u16) -> SocketAddr {
 
 impl World {
     fn new(seed: u64, loss: f64, has_offloads: bool, half_open: usize) -> World {
-        let mut config = profile::linux();
+        World::of(profile::linux(), seed, loss, has_offloads, half_open)
+    }
+
+    fn of(mut config: TcpConfig, seed: u64, loss: f64, has_offloads: bool, half_open: usize) -> World {
         config.time_wait = Dur::from_secs(60);
         let settings = Settings {
             config,
@@ -227,6 +231,38 @@ fn flows_that_wait_for_room_have_turns() {
         turns.push(decode_tcp_vouched_for(packet).unwrap().endpoints.ports.source);
     }
     assert_eq!(turns, [1, 2, 3, 1, 2, 3]);
+}
+
+/// Paper 000 §6, F2: its circuit knows the control TCPs' window, by which a data TCP repeats its first segment. All copies are lost.
+#[test]
+fn a_data_tcp_repeats_its_first_segment_as_its_circuit_says() {
+    let copies = |every: Option<u32>| {
+        let paper = circuit::Config {
+            error_control: circuit::ErrorControl::Paper,
+            f2: every.is_some(),
+            ..circuit::Config::default()
+        };
+        let mut world = World::of(paper.data_tcp(&profile::linux()), 1, 0.0, false, 64);
+        let [key, _] = established(&mut world, 1);
+        let [sender, receiver] = &mut world.stacks;
+        sender.device_mut().repeats_every = every;
+        sender.get_mut(key).unwrap().stream.write(&[0; 19_000]);
+        sender.flush(world.now, key);
+        let packets: Vec<_> = sender.device_mut().sent.drain(..).skip(1).collect();
+        assert_eq!(packets.len(), 13);
+        let mut copies = Vec::new();
+        for (duplicates, packet) in (1..).zip(packets) {
+            receiver.device_mut().arrived.push_back(packet);
+            while receiver.handle_packet(world.now).unwrap() {}
+            sender.device_mut().arrived.extend(receiver.device_mut().sent.drain(..));
+            while sender.handle_packet(world.now).unwrap() {}
+            copies.extend(sender.device_mut().sent.drain(..).map(|_| duplicates));
+        }
+        copies
+    };
+    assert_eq!(copies(None), [3]);
+    assert_eq!(copies(Some(4)), [3, 7, 11]);
+    assert_eq!(copies(Some(9)), [3, 12]);
 }
 
 /// A tail loss probe takes the place of a timeout that is due at the same time (RFC 8985 §7.2). Until it can leave, the

@@ -67,7 +67,12 @@ pub fn send(
     let socket = namespace.run(|| Socket::bind(route.caller()))??;
     let clock = Clock::start();
     let node = node(circuit, clock)?.for_data_tcps();
-    serve_watched(SendingGateway::new(node, vmss(circuit), outgoing, socket, route.gateway()), clock, book)
+    let window = outgoing.window();
+    let mut gateway = SendingGateway::new(node, vmss(circuit), outgoing, socket, route.gateway());
+    if circuit.config.repeats_first() {
+        gateway = gateway.telling(window, circuit.tcp.packet_size);
+    }
+    serve_watched(gateway, clock, book)
 }
 
 /// Sends packets for these prefixes through a circuit. Those that find the tunnel queue full are lost.

@@ -137,7 +137,9 @@ proptest! {
             seq += len as u32;
         }
         let device = QueuedDevice::new(true);
-        let mut sender = SendingGateway::new(node, vmss as usize, device, port(SENDER), RECEIVER.into());
+        let window = ToldWindow::default();
+        let sender = SendingGateway::new(node, vmss as usize, device, port(SENDER), RECEIVER.into());
+        let mut sender = sender.telling(window.clone(), 1500);
         let mut receiver = ReceivingGateway::new(ReceivingNode::new(tcp, key, chance("b")), port(RECEIVER));
         let (mut delays, mut late) = (delays_us.iter().cycle(), late_us.iter().cycle());
         let clock = || network.now.get();
@@ -152,6 +154,8 @@ proptest! {
                 while sender.turn(&clock).unwrap() {}
             }
             back.extend(sender.device.sent.drain(..).flat_map(|(packet, offload)| cut(&packet, offload)));
+            let told = window.heard().map_or(0, u64::from);
+            prop_assert_eq!(told, sender.node.window_bytes() / 1500);
             let stands_still = |control: &Connection| {
                 control.state() == State::Established && control.sender_view().in_flight == 0
             };

@@ -1,6 +1,7 @@
 //! Where our own stack's packets leave: through the device by which its peers' packets come, or through a TCP circuit
 //! first.
 
+use crate::circuit::ToldWindow;
 use crate::offload::Offload;
 use crate::tun::{OffloadTun, PacketDevice, TunWriter};
 use airtcp_wire::ip::Found;
@@ -22,15 +23,29 @@ const PIPE_BYTES: usize = 96 << 10;
 pub struct Exit {
     tun: OffloadTun,
     /// By the peer's port; `None` for all others.
-    circuits: BTreeMap<Option<u16>, OwnedFd>,
+    circuits: BTreeMap<Option<u16>, Circuit>,
     /// Whether packets that are not the stack's belong to others, and go on.
     is_router: bool,
+}
+
+/// The way into a circuit.
+struct Circuit {
+    pipe: OwnedFd,
+    window: ToldWindow,
 }
 
 /// The other end of the way into the circuit. It receives what the stack has sent, and sends it on.
 pub struct Outgoing {
     pipe: OwnedFd,
     tun: TunWriter,
+    window: ToldWindow,
+}
+
+impl Outgoing {
+    /// By which the circuit may tell its control TCPs' window to the stack.
+    pub fn window(&self) -> ToldWindow {
+        self.window.clone()
+    }
 }
 
 impl Exit {
@@ -53,16 +68,17 @@ impl Exit {
         let (ours, pipe) = socketpair(AddressFamily::Unix, SockType::SeqPacket, None, flags)?;
         // The kernel doubles it.
         setsockopt(&ours, sockopt::SndBuf, &(PIPE_BYTES / 2))?;
-        self.circuits.insert(port, ours);
-        Ok(Outgoing { pipe, tun: self.tun.writer()? })
+        let window = ToldWindow::default();
+        self.circuits.insert(port, Circuit { pipe: ours, window: window.clone() });
+        Ok(Outgoing { pipe, tun: self.tun.writer()?, window })
     }
 
     /// Each is writable when there is room again.
     pub fn circuits(&self) -> impl Iterator<Item = &OwnedFd> {
-        self.circuits.values()
+        self.circuits.values().map(|circuit| &circuit.pipe)
     }
 
-    fn circuit(&self, port: u16) -> Option<&OwnedFd> {
+    fn circuit(&self, port: u16) -> Option<&Circuit> {
         self.circuits.get(&Some(port)).or_else(|| self.circuits.get(&None))
     }
 }
@@ -88,9 +104,13 @@ impl PacketDevice for Exit {
 
     fn has_room(&self, endpoints: &Endpoints) -> bool {
         self.circuit(endpoints.ports.destination).is_none_or(|circuit| {
-            let mut look = [PollFd::new(circuit.as_fd(), PollFlags::POLLOUT)];
+            let mut look = [PollFd::new(circuit.pipe.as_fd(), PollFlags::POLLOUT)];
             poll(&mut look, PollTimeout::ZERO).is_ok_and(|ready| ready > 0)
         })
+    }
+
+    fn repeats_first_every(&self, endpoints: &Endpoints) -> Option<u32> {
+        self.circuit(endpoints.ports.destination)?.window.heard()
     }
 
     fn hand_back(&mut self, packet: &[u8], headers_len: usize) -> io::Result<()> {
@@ -103,7 +123,7 @@ impl PacketDevice for Exit {
 
     fn send(&mut self, packet: &[u8]) -> io::Result<()> {
         match peer_port(packet).and_then(|port| self.circuit(port)) {
-            Some(circuit) => Ok(send(circuit.as_raw_fd(), packet, MsgFlags::MSG_NOSIGNAL).map(|_| ())?),
+            Some(circuit) => Ok(send(circuit.pipe.as_raw_fd(), packet, MsgFlags::MSG_NOSIGNAL).map(|_| ())?),
             None => self.tun.send(packet),
         }
     }

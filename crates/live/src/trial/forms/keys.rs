@@ -483,6 +483,7 @@ mod tests {
 
     #[test]
     fn a_decoupled_connection_has_our_own_data_tcp() {
+        assert!(verdict("cubic+decoupling:error_control=paper").form.is_some(), "with F2, too");
         match verdict("bbr+decoupling:controls=2").form.unwrap().station {
             Some(Station::Proxy(Proxy {
                 place: Place::Sender, onward: Onward::Own(data), circuit, ..
@@ -519,7 +520,6 @@ mod tests {
     #[test]
     fn what_the_kernel_cannot_do_is_said() {
         assert!(reason("sack").contains("since Linux 6.17 the kernel has only RACK"));
-        assert!(reason("cubic+decoupling:error_control=paper").contains("F2"));
         assert!(reason("reno+snoop").contains("`snoop` runs only in the simulator"));
         assert!(reason("reno:profile=bsd-1998").contains("delayed_ack_tick = 200ms"));
         assert!(verdict("f-rto").notes[0].contains("eifel = false"));

@@ -199,9 +199,6 @@ impl Draft<'_> {
     fn decouple(&mut self, scheme: &Scheme, circuit: &circuit::Config) {
         let data_tcp = circuit.data_tcp(&scheme.config);
         *self = Draft::of(&keys::with_kernels_sender(&data_tcp), self.host);
-        if circuit.repeats_first() {
-            self.lacks("error_control = paper: F2 needs the control TCPs' window, which the data TCP cannot see here");
-        }
         self.notes.push("airtcp's own data TCP and circuit send, behind the sender's kernel".to_owned());
         let through = Circuit { config: circuit.clone(), tcp: Box::new(scheme.config.clone()) };
         let onward = Onward::Own(Box::new(data_tcp));
