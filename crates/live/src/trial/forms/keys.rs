@@ -209,10 +209,11 @@ fn send_buffer(config: &TcpConfig, form: &mut Form) {
     form.sysctl("tcp_wmem", format!("4096 {most} {most}"));
 }
 
-/// The buffer is twice the window, because half of it is for the kernel's own structures.
+/// Of the buffer, five eighths are for data, as in the simulator: with 32 MiB, Linux 6.18 was seen to offer 20 MiB to a sender of
+/// packets of 1500 bytes. Before Linux 6.6 it is half.
 fn receive_window(config: &TcpConfig, form: &mut Form) {
     let window = config.receive_window;
-    let most = (2 * window.0).clamp(SMALLEST_BUFFER.0, 1 << 30);
+    let most = window.0.saturating_mul(8).div_ceil(5).clamp(SMALLEST_BUFFER.0, 1 << 30);
     let first = config.receive_buffer.unwrap_or(SMALLEST_BUFFER).0.clamp(SMALLEST_BUFFER.0, most);
     form.sysctl("tcp_rmem", format!("4096 {first} {most}"));
     form.socket.receive_buffer_bytes = most;
@@ -449,6 +450,8 @@ mod tests {
         assert_eq!(sysctl("reno:f_rto=false", "tcp_frto"), "0");
         assert_eq!(sysctl("reno:rto.min=50ms", "tcp_rto_min_us"), "50000");
         assert_eq!(sysctl("reno:rto.max=3s", "tcp_rto_max_ms"), "3000");
+        assert_eq!(sysctl("reno", "tcp_rmem"), "4096 131072 26843546");
+        assert_eq!(sysctl("reno:receive_window=2MB", "tcp_rmem"), "4096 131072 3200000");
         assert_eq!(sysctl("reno", "tcp_wmem"), "4096 4194304 4194304");
         assert_eq!(sysctl("reno:send_buffer=1MB", "tcp_wmem"), "4096 1000000 1000000");
         assert_eq!(sysctl("reno:send_buffer=1GB", "tcp_wmem"), "4096 67108864 67108864");
