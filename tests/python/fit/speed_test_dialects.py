@@ -86,6 +86,19 @@ def librespeed(facts: Facts) -> str:
     }])  # fmt: skip
 
 
+def librespeed_text(facts: Facts) -> str:
+    return (
+        f"Ping:\t{facts.idle_ms:.3f} ms\tJitter:\t0.50 ms\n"
+        f"Download rate:\t{facts.down_bps / 8e6:.4f} MB/s\nUpload rate:\t{facts.up_bps / 8e6:.4f} MB/s\n"
+    )
+
+
+def ndt_rows(facts: Facts) -> str:
+    """As BigQuery's own tool prints them, with numbers as strings: of downloads only."""
+    row = {"MeanThroughputMbps": str(facts.down_bps / 1e6), "MinRTT": str(facts.least_ms), "LossRate": "0"}
+    return line([{"id": "x", "date": "2024-02-01", "a": row}])
+
+
 def cloudflare(facts: Facts) -> str:
     return line({
         "download": facts.down_bps, "upload": facts.up_bps, "latency": facts.idle_ms, "jitter": 1.1,
@@ -166,7 +179,7 @@ def line(entry: Any) -> str:
 DIALECTS: dict[str, Callable[[Facts], str]] = {
     "Ookla": OOKLA, "Ookla CSV": ookla_csv, "Ookla text": ookla_text, "speedtest-cli": speedtest_cli,
     "speedtest-cli CSV": speedtest_cli_csv, "speedtest-cli text": speedtest_cli_text,
-    "LibreSpeed": librespeed,
+    "LibreSpeed": librespeed, "LibreSpeed text": librespeed_text,
     "Cloudflare": cloudflare, "fast.com": fast, "ndt7": NDT7, "ndt7, old summary": ndt7_old_summary,
     "ndt7 archive": ndt7_archive, "ndt5 archive": ndt5_archive,
 }  # fmt: skip

@@ -20,7 +20,7 @@ from test_mtr import GATEWAY, REPORTS, TARGET
 from test_other_tools import dumped, fetched, flent, fping, irtt
 from test_ss import flow
 
-from airtcp.fit.detect import contents
+from airtcp.fit.detect import contents, read
 from airtcp.fit.measurement import Measurement, Subjects
 from airtcp.fit.readers import FileError
 
@@ -230,3 +230,14 @@ def test_several_subjects_are_never_taken_for_one_silently(name: str, tmp_path: 
         return
     assert len(found.of) == 2
     assert found.usual is None or name.startswith(("ping", "ss"))
+
+
+@pytest.mark.parametrize(("series", "load"), [("UDP upload", "forward"), ("UDP download", "reverse")])
+def test_a_flood_that_is_not_used_still_loads_flent_s_pings(tmp_path: Path, series: str, load: str) -> None:
+    document = flent(0, 0)
+    document["results"][series] = [5.0] * len(document["x_values"])
+    path = tmp_path / "flood.flent"
+    path.write_text(json.dumps(document))
+    found = read(path)
+    assert found.load == load
+    assert any(f"`{series}`" in note for note in found.notes)

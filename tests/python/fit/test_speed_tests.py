@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from speed_test_dialects import DIALECTS, NDT7, OOKLA, Facts
+from speed_test_dialects import DIALECTS, NDT7, OOKLA, Facts, ndt_rows, speedtest_cli
 
 from airtcp.fit import detect, fit
 from airtcp.fit.measurement import Measurement
@@ -129,3 +129,17 @@ def test_no_loss_of_an_unknown_number_bounds_nothing(read: Read) -> None:
     found = read(OOKLA(FACTS).replace('"packetLoss": 1.2', '"packetLoss": 0'))
     assert found.loss_counts == ()
     assert "bounds nothing" in " ".join(found.notes)
+
+
+def test_rows_of_m_lab_s_views(read: Read) -> None:
+    found = read(ndt_rows(FACTS) * 3)
+    assert rates(found) == pytest.approx({"forward": 40e6})
+    assert found.round_trips is not None
+    assert found.round_trips.least_s == pytest.approx(0.022)
+
+
+def test_half_an_hour_is_a_server_that_did_not_answer(read: Read) -> None:
+    """speedtest-cli adds an hour for each failure, and divides by two."""
+    found = read(speedtest_cli(Facts(down_bps=40e6, up_bps=8e6, idle_ms=1_800_000.0, least_ms=22.0)))
+    assert found.round_trips is None
+    assert rates(found) == pytest.approx({"forward": 40e6, "reverse": 8e6})

@@ -190,3 +190,23 @@ def test_connections_of_other_hosts_are_other_paths(read: Read) -> None:
     assert "2 connections of the same two hosts share the path" in found.notes[1]
     with pytest.raises(FileError, match=r"2 pairs of hosts .*--only"):
         read(samples(100_000))
+
+
+def test_a_sample_that_is_cut_anywhere_changes_nothing(read: Read) -> None:
+    """What it lacks, such as its retransmissions, is not zero, and a number may lack digits."""
+    whole = "".join(f"{1700000000 + n}.5\n" + sample(10_000 * n, 40, f"retrans:0/{n}") for n in range(1, 6))
+    last = "1700000006.5\n" + sample(60_000, 50, "retrans:0/6")
+    expected = read(whole)
+    for end in range(len(last) - len(info(60_000, 50, "retrans:0/6")) + 30, len(last) - 1, 7):
+        found = read(whole + last[:end])
+        assert found.transfer is not None
+        assert found.transfer == expected.transfer, last[:end]
+        assert found.round_trips is not None
+        assert found.round_trips.least_s == 0.031
+
+
+def test_old_kernels_count_bytes_and_not_data_packets(read: Read) -> None:
+    old = "\t cubic wscale:7,7 rto:204 rtt:40/1.5 mss:1000 cwnd:10 bytes_acked:{} segs_out:12 retrans:0/{}\n"
+    found = read("".join(HEADING + SOCKET + "\n" + old.format(10_000 * n, n) for n in range(1, 6)))
+    assert found.transfer is not None
+    assert (found.transfer.data_packets, found.transfer.retransmissions) == (50, 5)

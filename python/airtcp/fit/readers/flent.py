@@ -57,17 +57,19 @@ def read(path: Path) -> Measurement | Subjects:
     throughput = tuple(
         found for way in _WAYS if (found := _throughput(results, steps, way, _step_s(document))) is not None
     )
+    other_loads = _other_loads(results, throughput)
     paths = {
-        host: _measurement(path, text, throughput, _pings(names, results, raw, steps))
+        host: _measurement(path, text, throughput, other_loads, _pings(names, results, raw, steps))
         for host, names in _hosts({**results, **raw}).items()
     }
     of = {host: path for host, path in paths.items() if path.round_trips is not None or path.throughput}
     if not of:
         raise FileError(f"{path}: neither a ping nor a TCP stream is in it")
+    more = _more_notes(document, results, throughput)
+    of = {host: replace(path, notes=(*path.notes, *more)) for host, path in of.items()}
     if len(of) > 1:
         return Subjects("hosts", of, why=_why_several(of, throughput))
-    (only,) = of.values()
-    return replace(only, notes=(*only.notes, *_more_notes(document, results, throughput)))
+    return next(iter(of.values()))
 
 
 def _hosts(series: Iterable[str]) -> dict[str, list[str]]:
@@ -103,6 +105,13 @@ def _more_notes(document: Json, results: Json, throughput: tuple[Throughput, ...
     return notes
 
 
+def _other_loads(results: Json, throughput: tuple[Throughput, ...]) -> set[Direction]:
+    """Returns the directions of streams whose rates are not used, such as UDP's."""
+    filled = [name for name, values in results.items() if np.nansum(_numbers(values)) > 0]
+    left = [name for name in filled if _is_left_out(name, throughput) and "::" not in name]
+    return {direction for way, direction in _WAYS.items() if any(way in name for name in left)}
+
+
 def _is_left_out(name: str, throughput: tuple[Throughput, ...]) -> bool:
     """Whether the series is none of the streams nor computed of them, nor a ping, of which one is named."""
     if name in _SUMS:
@@ -112,13 +121,17 @@ def _is_left_out(name: str, throughput: tuple[Throughput, ...]) -> bool:
 
 
 def _measurement(
-    path: Path, text: TextFile, throughput: tuple[Throughput, ...], pings: tuple[RoundTrips | None, str]
+    path: Path,
+    text: TextFile,
+    throughput: tuple[Throughput, ...],
+    other_loads: set[Direction],
+    pings: tuple[RoundTrips | None, str],
 ) -> Measurement:
     trips, name = pings
-    if trips is not None and throughput:
+    if trips is not None and (throughput or other_loads):
         trips = replace(trips, least_s=float(trips.rtt_s.min()))
-    loads = [each.direction for each in throughput if each.rate_bps.any()]
-    load: Direction | None = loads[0] if len(loads) == 1 else "both" if loads else None
+    loads = {each.direction for each in throughput if each.rate_bps.any()} | other_loads
+    load: Direction | None = next(iter(loads)) if len(loads) == 1 else "both" if loads else None
     notes = [f"The pings are those of `{shown(name)}`."] if trips is not None else []
     if load is not None:
         notes.append("The pings were sent while the path was filled: only the least is the path's own.")

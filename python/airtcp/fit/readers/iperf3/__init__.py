@@ -34,10 +34,10 @@ _WHAT = "results of iperf3"
 def recognises(head: bytes) -> float:
     if _AS_TEXT.search(head):
         return 0.5
-    if not head.lstrip().startswith(b"{"):
-        return 0.0
     if _VERSION.search(head) or b'"test_start"' in head:
         return 0.99
+    if not head.lstrip().startswith(b"{"):
+        return 0.0
     return 0.9 if b'"streams"' in head and b'"bits_per_second"' in head else 0.0
 
 
@@ -62,6 +62,11 @@ def _measurements(path: Path, text: TextFile, result: Result) -> Measurement | S
     """
     hosts: dict[str, list[Test]] = {}
     for test in result.tests:
+        protocol = test.options.get("protocol", "TCP")
+        if protocol not in ("TCP", "UDP"):
+            raise FileError(
+                f"{path}: iperf3's test was over {protocol}; test TCP, without --{str(protocol).lower()}"
+            )
         if test.forward.time_s:
             hosts.setdefault(test.host, []).append(test)
     if not hosts:
@@ -75,10 +80,13 @@ def _of(path: Path, text: TextFile, result: Result, tests: list[Test]) -> Measur
     notes = list(text.notes)
     if result.error:
         notes.append(f"iperf3 ended with an error: {result.error[:200]}")
-    if len(tests) > 1:
+    if len(alike) > 1:
         notes.append(f"{len(alike)} tests of one kind stand one after the other, as if without a pause.")
-    if len(alike) < len(tests):
-        notes.append(f"{len(tests) - len(alike)} tests of another kind are left out.")
+    if left := len(tests) - len(alike):
+        notes.append(
+            f"Tests of other kinds than the first are left out: {left} "
+            "(in protocol, direction, streams or rate)."
+        )
     return _measurement(path, alike, text.skips.skipped(), notes)
 
 
@@ -122,13 +130,14 @@ def _notes(test: Test, ways: list[Direction]) -> list[str]:
         notes.append("The data went from iperf3's client to its server.")
     if test.is_udp and not is_unheard_of(test, "forward"):
         jitter_ms = number(test.total("sum"), "jitter_ms")
-        target = number(test.options, "target_bitrate")
         if jitter_ms is not None:
             notes.append(f"iperf3's jitter was {jitter_ms:.3g} ms.")
-        if target:
-            notes.append(
-                f"iperf3 sent {target / 1e6:.4g} Mbit/s, as it was told to: the link may carry more."
-            )
+    is_told = not is_unheard_of(test, "forward") if test.is_udp else test.is_held_back
+    if test.told_bps and is_told:
+        each = " in each stream" if test.connections > 1 else ""
+        notes.append(
+            f"iperf3 sent {test.told_bps / 1e6:.4g} Mbit/s{each}, as it was told to: the link may carry more."
+        )
     return notes
 
 

@@ -230,7 +230,7 @@ def transfer(tests: list[Test], packet_bytes: float, payload_bytes: float) -> Tr
         congestion_control=algorithm if isinstance(algorithm, str) else None,
         connections=first.connections,
         course=course(way.interval_s, way.rtt_s, way.cwnd_bytes, way.resent, omitted_s(first.options))
-        if len(tests) == 1
+        if len(tests) == 1 and not first.is_held_back
         else None,
         arrived=arrived(first.total("sum_received"), packet_bytes / payload_bytes)
         if len(tests) == 1

@@ -8,6 +8,7 @@ from airtcp.fit.json_values import Json, Repeated, number, object_of, objects_of
 from airtcp.fit.measurement import Direction
 from airtcp.fit.readers.iperf3.way import Way, added
 
+_NEARLY = 0.9
 _REVERSE = "_bidir_reverse"
 
 
@@ -58,7 +59,28 @@ class Test:
     @property
     def kind(self) -> tuple[object, ...]:
         """Tests of the same kind can be combined."""
-        return self.options.get("protocol"), bool(self.options.get("reverse")), bool(self.reverse.time_s)
+        options = self.options
+        return (
+            options.get("protocol"),
+            bool(options.get("reverse")),
+            bool(self.reverse.time_s),
+            None if self.is_udp else (self.connections, self.told_bps),
+        )
+
+    @property
+    def told_bps(self) -> float | None:
+        """The rate at which the sender was told to send, with -b or --fq-rate; None: as fast as it can."""
+        told = [number(self.options, key) for key in ("target_bitrate", "fqrate")]
+        return min((each for each in told if each), default=None)
+
+    @property
+    def is_held_back(self) -> bool:
+        """Whether that rate, and not the path, was the limit."""
+        way = self.forward
+        if self.told_bps is None or not way.interval_s:
+            return False
+        bits = sum(bps * length_s for bps, length_s in zip(way.rate_bps, way.interval_s, strict=True))
+        return bits >= _NEARLY * self.told_bps * self.connections * sum(way.interval_s)
 
     def way(self, way: Direction) -> Way:
         return self.reverse if way == "reverse" else self.forward

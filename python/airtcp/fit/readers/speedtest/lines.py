@@ -31,7 +31,7 @@ SPEEDTEST_CLI = (
 )  # fmt: skip
 _WAYS: tuple[tuple[str, Direction], ...] = (("download", "forward"), ("upload", "reverse"))
 _NUMBER = r"(\d{1,12}(?:[.,]\d{1,12})?)"
-_RATE = re.compile(rf"\s*(Download|Upload)\s*:\s*{_NUMBER}\s*([A-Za-z/]{{1,12}})")
+_RATE = re.compile(rf"\s*(Download|Upload)(?: rate)?\s*:\s*{_NUMBER}\s*([A-Za-z/]{{1,12}})")
 _LATENCY = re.compile(rf"\s*(?:Idle )?(?:Latency|Ping)\s*:\s*{_NUMBER}\s*ms(.*)")
 _HOSTED = re.compile(rf"Hosted by (.{{1,120}}) \[[^\]]{{1,20}}\]: {_NUMBER} ms")
 _LOADED = re.compile(rf"\s*{_NUMBER}\s*ms\s*\(jitter:(.*)")

@@ -10,7 +10,14 @@ from statistics import median
 
 from airtcp.fit.json_values import Json, number, object_of, objects_of
 from airtcp.fit.measurement import Direction, Transfer
-from airtcp.fit.readers.speedtest.result import USUAL_S, Loaded, SpeedTest, Way, server_name
+from airtcp.fit.readers.speedtest.result import (
+    USUAL_S,
+    Loaded,
+    SpeedTest,
+    Way,
+    percent_of,
+    server_name,
+)
 from airtcp.fit.units import rate_unit, time_unit
 
 _WAYS: dict[str, Direction] = {"download": "forward", "upload": "reverse"}
@@ -91,6 +98,7 @@ class Ndt:
         for direction, way in self.summary.ways.items():
             found.ways.setdefault(direction, way)
         found.least_s = found.least_s or self.summary.least_s
+        found.loss = self.summary.loss
         found.server = self.summary.server or found.server
 
     def _message(self, value: Json) -> None:
@@ -120,6 +128,16 @@ class Ndt:
                 test.ways[direction] = Way([(USUAL_S, rate * 1e6)])
                 least_ns = number(part, "MinRTT", least=1.0, most=1e13)
                 test.least_s = test.least_s or (least_ns / 1e9 if least_ns else None)
+        row = object_of(entry, "a") or entry
+        rate = _value(row, "MeanThroughputMbps")
+        if rate:
+            # A row of M-Lab's unified views, whose queries mostly are of downloads.
+            is_any = True
+            test = self._of_summary()
+            test.ways["forward"] = Way([(USUAL_S, rate * 1e6)])
+            least_ms, resent = _value(row, "MinRTT"), _value(row, "LossRate")
+            test.least_s = least_ms / 1e3 if least_ms else None
+            test.loss = percent_of(100 * resent) if resent else None
         if is_any:
             self.server = self.server or server_name(entry.get("ServerIP"))
         return is_any
@@ -185,6 +203,17 @@ def _transfer(down: _Progress) -> Transfer | None:
         mss_bytes=int(mss),
         congestion_control="bbr" if down.is_bbr else None,
     )
+
+
+def _value(row: Json, key: str) -> float | None:
+    """Returns a number, which BigQuery's own tool writes as a string."""
+    value = row.get(key)
+    if isinstance(value, str):
+        try:
+            row = {key: float(value)}
+        except ValueError:
+            return None
+    return number(row, key, most=1e7)
 
 
 def _rate(part: Json) -> float | None:

@@ -13,6 +13,8 @@ from airtcp.fit.units import rate_unit
 
 _WAYS: dict[str, Direction] = {"download": "forward", "upload": "reverse"}
 _LONGEST_MS = 1e8
+_NO_LATENCY_MS = 1.8e6
+"""What speedtest-cli writes where no server answered its ping: half an hour."""
 _MOST_BPS = 1e13
 
 
@@ -134,4 +136,4 @@ def _take_loss(test: SpeedTest, percent: float | None) -> None:
 
 def _seconds(part: Json, key: str) -> float | None:
     found = number(part, key, most=_LONGEST_MS)
-    return found / 1e3 if found else None
+    return found / 1e3 if found and found < _NO_LATENCY_MS else None

@@ -49,7 +49,10 @@ def read(path: Path) -> Measurement | Subjects:
     text = TextFile(path, Skips("output of ss -ti"))
     samples = _Samples()
     for number, line in text.lines():
-        if not samples.take(line):
+        if text.is_cut and samples.samples and _INFO.search(line):
+            # What it lacks would count as zero.
+            text.notes.append("The file ends within a sample, which is left out.")
+        elif not samples.take(line):
             text.skips.add(number, line)
     if not samples.connections:
         raise FileError(f"{path}: no connection's samples: record them with -i, as in `ss -tin dst HOST`")

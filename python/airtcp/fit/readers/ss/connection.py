@@ -142,9 +142,14 @@ class Connection:
         return (Throughput(np.zeros(1), np.ones(1), delivery, "forward", is_capacity=False),)
 
     def _transfer(self, time_s: Floats) -> Transfer | None:
-        if "data_segs_out" not in self.last:
+        resent = int(self._retransmitted())
+        if "data_segs_out" in self.last:
+            sent = int(_value(self.last, "data_segs_out"))
+        elif self.acked[-1] > 0:
+            # Before Linux 4.6, the packets are those that the bytes took.
+            sent = int(np.ceil(self.acked[-1] / self.mss_bytes)) + resent
+        else:
             return None
-        sent, resent = int(_value(self.last, "data_segs_out")), int(self._retransmitted())
         # Kernels that report `bytes_sent` also count DSACKs, and ss omits zeros.
         counts_dsacks = "bytes_sent" in self.last
         course, arrived = self._course(time_s) or (None, None)
