@@ -235,6 +235,7 @@ def test_several_subjects_are_never_taken_for_one_silently(name: str, tmp_path: 
 @pytest.mark.parametrize(("series", "load"), [("UDP upload", "forward"), ("UDP download", "reverse")])
 def test_a_flood_that_is_not_used_still_loads_flent_s_pings(tmp_path: Path, series: str, load: str) -> None:
     document = flent(0, 0)
+    document["results"] = {name: of for name, of in document["results"].items() if name.startswith("Ping")}
     document["results"][series] = [5.0] * len(document["x_values"])
     path = tmp_path / "flood.flent"
     path.write_text(json.dumps(document))
