@@ -70,6 +70,7 @@ fn live(controller: &Controller, params: &BTreeMap<String, f64>, ops: &[Op]) -> 
         mss: 1448,
         initial_window: 14_480,
         initial_ssthresh: u64::MAX,
+        loss_window: 1448,
         slow_start: None,
         byte_counting_limit: None,
         windows: WindowRules::Linux,

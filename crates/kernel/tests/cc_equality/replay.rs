@@ -104,6 +104,7 @@ impl Replay {
             mss: trace.mss,
             initial_window: u64::from(trace.initial_window) * trace.mss,
             initial_ssthresh: u64::MAX,
+            loss_window: trace.mss,
             slow_start: None,
             byte_counting_limit: None,
             // The programs keep fractions of a segment.

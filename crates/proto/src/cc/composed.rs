@@ -22,6 +22,8 @@ pub struct Window {
     pub ssthresh: u64,
     mss: u32,
     pub rules: WindowRules,
+    /// Loss window in segments.
+    loss_segments: u16,
     /// Bytes of growth not yet credited to `cwnd`.
     remainder: f64,
     /// Linux's `snd_cwnd_cnt`: bytes acknowledged towards the next segment of additive increase.
@@ -35,6 +37,7 @@ impl Window {
             ssthresh: build.initial_ssthresh,
             mss: build.mss as u32,
             rules: build.windows,
+            loss_segments: u16::try_from(build.loss_window / build.mss).unwrap_or(u16::MAX),
             remainder: 0.0,
             counted: 0.0,
         }
@@ -44,6 +47,11 @@ impl Window {
     #[inline(always)]
     pub fn mss(&self) -> u64 {
         self.mss.into()
+    }
+
+    /// cwnd after a timeout (RFC 5681 §3.1), in bytes.
+    pub fn loss_window(&self) -> u64 {
+        self.mss() * u64::from(self.loss_segments.max(1))
     }
 
     /// Grows by a fractional number of bytes. cwnd rises by whole units as they accumulate.
@@ -228,10 +236,9 @@ pub trait Avoidance: Send + Clone {
         true
     }
 
-    /// cwnd in bytes after a timeout, a repeated one included: by default the loss window of one full-sized segment
-    /// (RFC 5681 §3.1). Called after `reduce`.
+    /// cwnd in bytes after a timeout, a repeated one included: by default the loss window of the stack. Called after `reduce`.
     fn loss_window(&self, _event: &Congestion, window: &Window) -> u64 {
-        window.mss()
+        window.loss_window()
     }
 
     /// The timer has expired, perhaps repeatedly. Called after `reduce`.

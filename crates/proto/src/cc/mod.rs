@@ -255,6 +255,8 @@ pub struct Build {
     pub initial_window: u64,
     /// Initial ssthresh in bytes; `u64::MAX` for none.
     pub initial_ssthresh: u64,
+    /// Loss window in bytes.
+    pub loss_window: u64,
     /// `None`: the controller's default.
     pub slow_start: Option<slow_start::SlowStartKind>,
     /// Segments that one ACK may count for when the window grows; `None` for any number.

@@ -16,6 +16,7 @@ pub fn test_build() -> Build {
         mss: MSS,
         initial_window: 10 * MSS,
         initial_ssthresh: u64::MAX,
+        loss_window: MSS,
         slow_start: None,
         byte_counting_limit: None,
         windows: WindowRules::Rfc,

@@ -38,6 +38,9 @@ pub struct TcpConfig {
     pub initial_window: u32,
     /// Initial ssthresh in segments; absent: arbitrarily high (RFC 5681 §3.1).
     pub initial_ssthresh: Option<u32>,
+    /// Loss window in segments, to which a timeout reduces cwnd: one in RFC 5681 §3.1, the initial window in paper 001 §II.B. BBR and
+    /// Concord have rules of their own.
+    pub loss_window: u32,
     /// The largest send buffer (Linux's `tcp_wmem`). Data without an acknowledgment fills at most four fifths of it, in the mean: the
     /// rest are the structures around it, and room that Linux leaves until a third of the buffer is free. Absent: no limit.
     pub send_buffer: Option<Bytes>,

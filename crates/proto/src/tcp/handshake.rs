@@ -113,6 +113,7 @@ impl Rules {
             mss,
             initial_window: mss * u64::from(initial_window.max(1)),
             initial_ssthresh: config.initial_ssthresh.map_or(u64::MAX, |segments| mss * u64::from(segments)),
+            loss_window: mss * u64::from(config.loss_window),
             slow_start: config.slow_start,
             byte_counting_limit: config.byte_counting_limit,
             windows: config.windows,

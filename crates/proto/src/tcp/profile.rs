@@ -67,6 +67,8 @@ pub fn rfc() -> TcpConfig {
         // RFC 6928 §2.
         initial_window: 10,
         initial_ssthresh: None,
+        // RFC 5681 §3.1: "1 full-sized segment (regardless of the value of IW)".
+        loss_window: 1,
         send_buffer: None,
         receive_window: Bytes(16 << 20),
         receive_buffer: None,

@@ -69,6 +69,7 @@ fn a_build() -> impl Strategy<Value = Build> {
                     mss,
                     initial_window: initial * mss,
                     initial_ssthresh: ssthresh.saturating_mul(mss),
+                    loss_window: mss,
                     slow_start,
                     byte_counting_limit,
                     windows: if linux_windows { WindowRules::Linux } else { WindowRules::Rfc },

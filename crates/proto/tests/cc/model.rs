@@ -67,6 +67,7 @@ pub fn plain() -> Build {
         mss: 1000,
         initial_window: 10_000,
         initial_ssthresh: u64::MAX,
+        loss_window: 1000,
         slow_start: None,
         byte_counting_limit: Some(1),
         windows: WindowRules::Rfc,

@@ -3,6 +3,7 @@
 use crate::tcp_timelines::script::{MSS, Script, plain};
 use airtcp_proto::tcp::{Reason, Recovery, TcpConfig, TimeoutPolicy};
 use airtcp_wire::{Ecn, Flags};
+use std::collections::BTreeMap;
 
 fn spectcp() -> TcpConfig {
     TcpConfig { congestion_control: "spectcp".to_owned(), ecn: true, initial_ssthresh: Some(10), ..plain() }
@@ -96,6 +97,27 @@ fn ecn_echo_halves_during_recovery_and_cwr_is_for_it_alone() {
     acknowledge_all(script.at(400));
     assert_eq!(script.connection.stats().cwnd_reductions, 1);
     assert_eq!(reduced(&mut script).len(), 1);
+}
+
+/// §II (ii): while corruption is repaired, congestion avoidance goes on: a segment for each window that arrives. With ECN-Echo the
+/// loss was congestion, and nothing grows.
+#[test]
+fn by_the_second_mechanism_the_window_grows_slowly_while_corruption_is_repaired() {
+    for (is_echoed, repair_growth, cwnd) in
+        [(false, 0.0, 20), (false, 0.5, 20), (false, 1.0, 21), (true, 0.0, 10), (true, 1.0, 10)]
+    {
+        let cc = BTreeMap::from([("repair_growth".to_owned(), repair_growth)]);
+        let avoiding =
+            TcpConfig { initial_ssthresh: Some(20), recovery: Recovery::Sack, sack: true, ..spectcp() };
+        let mut script = Script::opened(&TcpConfig { cc, ..avoiding }, 20);
+        script.write(100).at(200).sack(0, &[(1, 4)]);
+        if is_echoed {
+            script.ack_with(0, Flags::ECE);
+        }
+        (5..=25).for_each(|right| _ = script.sack(0, &[(1, right)]));
+        script.at(300).ack(25);
+        assert_eq!(script.windows().0, cwnd, "{repair_growth} {is_echoed}");
+    }
 }
 
 /// The timer, without ECN-Echo: cwnd and ssthresh stay, and only the timer backs off (RFC 6298 §5.5).

@@ -358,6 +358,21 @@ fn a_window_that_is_left_alone_keeps_the_sending_rate() {
     }
 }
 
+/// Paper 001 §II.B and §IV: a timeout reduces cwnd to the initial window, "two segments", and the first two are resent.
+#[test]
+fn a_timeout_resends_as_much_as_the_loss_window_holds() {
+    for loss_window in 0..=5 {
+        for recovery in [Recovery::Reno, Recovery::Newreno, Recovery::Sack] {
+            let config = TcpConfig { loss_window, recovery, sack: recovery == Recovery::Sack, ..plain() };
+            let mut script = Script::opened(&config, 10);
+            script.write(100).drain();
+            let held = u64::from(loss_window).max(1);
+            assert_eq!(script.at(1200).sent(), (0..held).collect::<Vec<_>>(), "{recovery:?}");
+            assert_eq!(script.windows(), (held, 5), "{recovery:?}");
+        }
+    }
+}
+
 /// TCP Jersey: three duplicate ACKs are answered by a retransmission alone, and if they carry a congestion warning
 /// (ECN-Echo) by a reduction, too, told to the receiver by CWR (RFC 3168 §6.1.2).
 #[test]
