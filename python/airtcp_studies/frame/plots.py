@@ -105,6 +105,8 @@ class TimePlot:
     """Lines drawn as dots: packets of a sequence plot."""
     x_label: str = "time [s]"
     share_y: bool = True
+    begin_s: float | None = None
+    """Where the figure begins; None for 0 s."""
 
     def draw(self) -> Figure:
         drawn, panels = small_multiples(

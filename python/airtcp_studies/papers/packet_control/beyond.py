@@ -6,7 +6,7 @@ from airtcp_studies.frame import Case, Context, Result, Row, SweepPlot, experime
 from airtcp_studies.papers.packet_control.path import NONE, PARAMETERS, STEADY, VARYING, filtered, goodput
 
 CONNECTIONS = (1, 2, 5, 10)
-IN_ORDER = VARYING.replace('distribution = "table"', 'distribution = "table"\novertaking = false')
+IN_ORDER = VARYING.replace('distribution = "table"', 'distribution = "table", overtaking = false')
 HAND_OFFS = {"link.wireless.outages": '{every = "10s", length = "300ms", handoff = true}'}
 OTHER_LINKS = {
     "one connection, packets delivered in order": (IN_ORDER, {}),

@@ -11,7 +11,8 @@ from airtcp.facts.stats import Estimate, estimate
 from airtcp_studies.frame import OpenParameter, Runs, TimePlot
 
 THRESHOLDS = (3, 6, 9, 12)
-NONE, EIFEL = "reno", "eifel"
+LOSS_WINDOW = "loss_window=2"
+NONE, EIFEL = f"reno:{LOSS_WINDOW}", f"eifel:{LOSS_WINDOW}"
 SEGMENT_BYTES = 1000
 
 PATH = """
@@ -33,26 +34,30 @@ delay = "170ms"
 queue = {{packets = 50}}
 """
 
+TABLE_1 = ((0.80, 0, 42), (0.10, 42, 72), (0.08, 72, 144), (0.02, 144, 468))
+"""Table I's shares of packets, and the ends of their delays less the 153 ms that every packet has [ms]."""
+
+
+def jitter(times: int = 1) -> str:
+    """Returns the variation of Table I, from 0.5 s on, so many times as large."""
+    ranges = ", ".join(
+        f'{{probability = {share:g}, low = "{times * low}ms", high = "{times * high}ms"}}'
+        for share, low, high in TABLE_1
+    )
+    return f'{{distribution = "table", start = "500ms", ranges = [{ranges}]}}'
+
+
 VARYING = f"""{PATH}
 [[link]]
 name = "wireless"
 rate = "250kbit/s"
 delay = "153ms"
 queue = {{packets = 50}}
-
-# Table I, less the 153 ms that every packet has.
-[link.jitter]
-distribution = "table"
-start = "500ms"
-ranges = [
-  {{probability = 0.80, low = "0ms", high = "42ms"}},
-  {{probability = 0.10, low = "42ms", high = "72ms"}},
-  {{probability = 0.08, low = "72ms", high = "144ms"}},
-  {{probability = 0.02, low = "144ms", high = "468ms"}},
-]
+jitter = {jitter()}
 """
 
 NO_JITTER = '{distribution = "constant", mean = "17ms"}'
+DOUBLE_JITTER = jitter(2)
 LOSS = {"link.wireless.loss.packet": 0.01}
 
 
@@ -72,8 +77,14 @@ STACK = OpenParameter(
     "ns-2.26's defaults: window 20, RTO floor 1 s, tick 10 ms, initial window 2, limited transmit",
     "the simulator that §VI names; the paper changes the packet size only, to its default",
 )
+TIMEOUT = OpenParameter(
+    "cwnd after a timeout",
+    "2 segments, the initial window",
+    "§II.B and §IV say so, and Fig 3 shows two segments resent; ns-2.26 has one by default",
+)
 PARAMETERS = (
     STACK,
+    TIMEOUT,
     OpenParameter("queues", "DropTail, 50 packets", "ns-2's default; a window of 20 never fills it"),
     OpenParameter(
         "delay of a packet",
@@ -90,8 +101,8 @@ PARAMETERS = (
 
 BESIDE = {
     "Eifel": EIFEL,
-    "Snoop": "reno+snoop",
-    "a sender that waits for 12 duplicate ACKs": "reno:dupack_threshold=12",
+    "Snoop": f"{NONE}+snoop",
+    "a sender that waits for 12 duplicate ACKs": f"{NONE}:dupack_threshold=12",
 }
 
 

@@ -154,7 +154,7 @@ function wholeRange({ spec }) {
   for (const mark of spec.marks)
     for (const x of mark.x || [])
       if (typeof x === "number" && (!spec.x.log || x > 0)) [low, high] = [Math.min(low, x), Math.max(high, x)];
-  if (spec.x.from_zero || spec.x.time) low = Math.min(low, 0);
+  if (spec.x.from_zero) low = Math.min(low, 0);
   if (spec.x.time || end !== undefined) return [low, end === undefined ? high : end];
   if (low > high) return [0, 1];
   // Room for the symbols at both ends.
