@@ -6,7 +6,10 @@ import json
 from typing import Any
 
 import pytest
+from airtcp_studies.model.tc_red import TcRed, weight_exponent
 from conftest import Cli
+from hypothesis import given as given_values
+from hypothesis import strategies as st
 
 
 def values(cli: Cli, *arguments: str) -> dict[str, Any]:
@@ -48,6 +51,27 @@ def test_what_does_not_follow_is_printed_with_both_sides(cli: Cli) -> None:
 def test_the_queue_of_the_run_is_near_eq_8(cli: Cli) -> None:
     maximum = values(cli, "red", "--seeds", "2")["Q̄max"]
     assert maximum["simulated"]["simulated"]["mean"] == pytest.approx(maximum["closed_form"], rel=0.15)
+
+
+def test_red_is_recommended_as_a_line_for_tc(cli: Cli) -> None:
+    """Table III: 8 packets lose none where Q̄max is 7.3 (here 7.7)."""
+    text = cli.ok("model", "red", "--no-run")
+    line = next(line.split() for line in text.splitlines() if "tc qdisc" in line)
+    given = dict(zip(line[7:-1:2], line[8::2], strict=True))
+    assert (given["min"], given["max"], given["avpkt"]) == ("5000", "8000", "1000")
+    assert given["probability"] == "0.1"
+    assert given["bandwidth"] == "5000kbit"
+    assert line[-1] == "ecn"
+    # `tc` warns of a burst that is too large from a weight of 1/1024 on: 66 is its first.
+    assert (int(given["burst"]), weight_exponent(65, 5), weight_exponent(66, 5)) == (65, 9, 10)
+    # man tc-red: the limit lies above the maximum and a burst.
+    assert int(given["limit"]) >= int(given["max"]) + 1000 * int(given["burst"])
+
+
+@given_values(low=st.integers(1, 100), more=st.integers(1, 300), exponent=st.integers(8, 14))
+def test_tc_derives_the_weight_that_was_wanted(low: int, more: int, exponent: int) -> None:
+    burst = TcRed(low, low + more, 0.1, 0.5**exponent, 1e6).burst
+    assert weight_exponent(burst, low) <= exponent < weight_exponent(burst + 1, low)
 
 
 def test_the_gain_goes_with_the_root_of_the_sizes(cli: Cli) -> None:

@@ -25,6 +25,8 @@ def show(found: Answer, json: bool) -> None:
     _print_quoted(console, found)
     for note in found.notes:
         console.print(note)
+    if found.command:
+        console.print(f"  {found.command}", soft_wrap=True, highlight=False)
 
 
 def _print_values(console: Console, values: Sequence[Value]) -> None:

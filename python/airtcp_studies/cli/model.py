@@ -134,8 +134,8 @@ def red_command(
     flows: Annotated[int, typer.Option(metavar="N", min=1, help="Number of flows that share the queue.")] = 2,
     window: Annotated[
         int, typer.Option(metavar="N", min=1, help="Window of each flow, in packets of 1000 B.")
-    ] = 23,
-    rtt: RttOption = "51ms",
+    ] = 27,
+    rtt: RttOption = "59ms",
     rate: Annotated[str, typer.Option(metavar="RATE", help="Rate of the bottleneck.")] = "5Mbit/s",
     probability: Annotated[
         str | None,

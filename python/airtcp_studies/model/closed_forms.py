@@ -25,6 +25,7 @@ from airtcp_studies.model.formulas import (
     packet_error_rate_first_order,
     red_maximum_average_queue,
 )
+from airtcp_studies.model.tc_red import TcRed
 
 CYCLES = 200
 """Loss cycles per run."""
@@ -67,6 +68,8 @@ class Answer:
     values: Sequence[Value]
     quoted: Sequence[Quoted]
     notes: Sequence[str] = ()
+    command: str = ""
+    """What sets it on Linux."""
 
 
 @dataclass(frozen=True)
@@ -312,7 +315,15 @@ def red_queue(given: RedInputs) -> Answer:
             {"simulated": estimate(found)} if found else None,
         ),
     ]
-    note = "Above the maximum threshold, packets are lost before the first mark."
+    low, high = max(round(given.min_threshold), 1), math.ceil(maximum)
+    shortest = TcRed(low, max(high, low + 1), given.max_probability, given.weight, given.rate_bps)
+    notes = [
+        f"The shortest queue that loses nothing has a maximum threshold of {shortest.high} packets. On "
+        "Linux, for the device DEV whose own rate, or whose shaper's, is the bottleneck (beyond the maximum, "
+        "Linux marks every packet and drops none):",
+    ]
+    if maximum > given.max_threshold:
+        notes.insert(0, "Above the maximum threshold, packets are lost before the first mark.")
     inputs = {
         "minth/maxth/maxp": f"{given.min_threshold:g}/{given.max_threshold:g}/{given.max_probability:g}",
         "w": f"{given.weight:g}",
@@ -321,7 +332,7 @@ def red_queue(given: RedInputs) -> Answer:
         "RTT": f"{1e3 * given.rtt_s:g} ms",
         "rate": f"{given.rate_bps / 1e6:g} Mbit/s",
     }
-    return Answer(inputs, values, QUOTED_QUEUES, (note,) if maximum > given.max_threshold else ())
+    return Answer(inputs, values, QUOTED_QUEUES, notes, shortest.line())
 
 
 QUOTED_QUEUES = tuple(
@@ -329,8 +340,8 @@ QUOTED_QUEUES = tuple(
         f"{low:g}/{high:g}/{probability:g}",
         "Q̄max",
         paper,
-        red_maximum_average_queue(low, high, probability, 0.002, [23.0, 23.0]),
-        f"Table II, for two flows of 23 packets, as Fig 5 has it; its simulation: {simulated:g}",
+        red_maximum_average_queue(low, high, probability, 0.002, [27.0, 27.0]),
+        f"Table II, for two flows of 27 packets, which its Table III implies; its simulation: {simulated:g}",
     )
     for low, high, probability, paper, simulated in (
         (5, 15, 0.1, 7.3, 7.6),
