@@ -96,7 +96,11 @@ fn config() -> impl Strategy<Value = TcpConfig> {
         Just(Recovery::RackTlp)
     ];
     let send_buffer = prop::option::of((1_000u64..200_000).prop_map(Bytes));
-    let policy = prop_oneof![Just(TimeoutPolicy::GoBackN), Just(TimeoutPolicy::SelectiveRepeat)];
+    let policy = prop_oneof![
+        Just(TimeoutPolicy::GoBackN),
+        Just(TimeoutPolicy::GoBackNAtOnce),
+        Just(TimeoutPolicy::SelectiveRepeat)
+    ];
     (0usize..PROFILES.len(), recovery, policy, any::<[bool; 9]>(), 1u32..3, 3_000u64..200_000, send_buffer)
         .prop_map(|(profile, recovery, timeout_policy, bits, ack_every, window, send_buffer)| {
             let [sack, timestamps, window_scaling, eifel, f_rto, prr, nagle, ecn, each] = bits;

@@ -50,9 +50,14 @@ proptest! {
 
     /// The packet traces are identical up to the first timeout after the handshake, and with it.
     #[test]
-    fn the_policies_differ_only_after_a_timeout(config in config(), weather in weather(), seed: u64) {
+    fn the_policies_differ_only_after_a_timeout(
+        config in config(),
+        other in prop_oneof![Just(TimeoutPolicy::GoBackN), Just(TimeoutPolicy::GoBackNAtOnce)],
+        weather in weather(),
+        seed: u64,
+    ) {
         let (one, all_arrived) = transfer(&config, TimeoutPolicy::SelectiveRepeat, &weather, seed);
-        let (other, others_arrived) = transfer(&config, TimeoutPolicy::GoBackN, &weather, seed);
+        let (other, others_arrived) = transfer(&config, other, &weather, seed);
         prop_assert!(all_arrived && others_arrived);
         let is_timeout = |sent: &Sent| sent.transmit.reason == Reason::Timeout && sent.transmit.segment.len > 0;
         let first = one.iter().position(is_timeout);

@@ -7,6 +7,8 @@ use super::connection::Reason;
 pub struct Allowance {
     /// The next retransmission leaves, for this reason.
     resend: Option<Reason>,
+    /// All retransmissions that wait leave, for that reason.
+    resends_all: bool,
     /// How many new segments may leave, before any retransmission (F-RTO, RFC 5682 §2.1).
     new_segments: u8,
     /// A tail loss probe leaves now (RFC 8985 §7.3).
@@ -31,7 +33,18 @@ impl Allowance {
 
     #[inline]
     pub fn take_resend(&mut self) -> Option<Reason> {
-        self.resend.take()
+        if self.resends_all { self.resend } else { self.resend.take() }
+    }
+
+    /// All retransmissions that wait may leave, and not only the next one.
+    pub fn extend_resend(&mut self) {
+        self.resends_all = true;
+    }
+
+    /// No retransmission waits any more.
+    #[inline]
+    pub fn end_resends(&mut self) {
+        (self.resend, self.resends_all) = (None, false);
     }
 
     pub fn ask_new(&mut self, segments: u8) {
@@ -68,6 +81,7 @@ impl Allowance {
 
     /// The episode of loss is over: its allowances end.
     pub fn end_episode(&mut self) {
-        (self.resend, self.new_segments) = (None, 0);
+        self.end_resends();
+        self.new_segments = 0;
     }
 }

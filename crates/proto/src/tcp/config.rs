@@ -193,8 +193,11 @@ pub enum Recovery {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TimeoutPolicy {
-    /// Everything outstanding and not SACKed, from the segment on whose timer expired: all of it is resent.
+    /// Everything outstanding and not SACKed, from the segment on whose timer expired: all of it is resent, in slow start.
     GoBackN,
+    /// The same, all of it at once: paper 003 §III, where go-back-N "resends all outstanding packets". RFC 5681 §3.1 allows one segment
+    /// after a timeout.
+    GoBackNAtOnce,
     /// That segment only: with one timer, the first unacknowledged one.
     SelectiveRepeat,
 }

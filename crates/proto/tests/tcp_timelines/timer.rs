@@ -155,7 +155,8 @@ fn a_coarse_clock_expires_on_its_ticks() {
 }
 
 /// Paper 003 §III: selective repeat resends the segment that timed out and no other, whatever else is outstanding and
-/// however losses are found otherwise; go-back-N goes on with all the others, from that one on.
+/// however losses are found otherwise; go-back-N goes on with all the others, from that one on: in slow start (RFC 5681 §3.1), or at
+/// once, as the paper has it.
 #[test]
 fn a_timeout_resends_one_segment_or_all_that_is_outstanding() {
     for (recovery, sack) in [(Recovery::Newreno, false), (Recovery::Sack, true), (Recovery::RackTlp, true)] {
@@ -177,6 +178,8 @@ fn a_timeout_resends_one_segment_or_all_that_is_outstanding() {
             "{recovery:?}"
         );
         assert_eq!(resent(TimeoutPolicy::GoBackN), (vec![(0, Reason::Timeout)], vec![1, 2]), "{recovery:?}");
+        let all = (0..4).map(|segment| (segment, Reason::Timeout)).collect();
+        assert_eq!(resent(TimeoutPolicy::GoBackNAtOnce), (all, vec![]), "{recovery:?}");
     }
 }
 
@@ -208,6 +211,7 @@ fn each_segment_may_have_a_timer_of_its_own() {
     };
     assert_eq!(times(TimeoutPolicy::SelectiveRepeat), [1100, 1200, 1300]);
     assert_eq!(times(TimeoutPolicy::GoBackN), [1100]);
+    assert_eq!(times(TimeoutPolicy::GoBackNAtOnce), [1100, 1100, 1100]);
 }
 
 /// With a timer for each segment an ACK of others does not put its expiry off, and its period doubles by itself.

@@ -159,6 +159,9 @@ impl Sender {
         let survivors = self.mark_timed_out(now, index);
         self.policy.on_timeout();
         self.core.enter_loss(now, Expiry { is_repeated, survivors });
+        if self.timeout_policy == TimeoutPolicy::GoBackNAtOnce {
+            self.core.allowance.extend_resend();
+        }
         self.core.spurious.on_timeout(was_open, retries);
     }
 

@@ -75,7 +75,7 @@ impl Sender {
         if let Some(index) = self.core.board.first_lost() {
             return self.poll_lost(now, index);
         }
-        self.core.allowance.take_resend();
+        self.core.allowance.end_resends();
         self.poll_new(now)
     }
 
