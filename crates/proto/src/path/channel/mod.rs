@@ -48,6 +48,10 @@ pub struct ChannelConfig {
     pub speed_kmh: f64,
     /// Carrier frequency in MHz. Default: 1900, North America's band for CDMA2000.
     pub carrier_mhz: f64,
+    /// The cell is a trace, as in paper 003 §V: each packet takes the next scheduling delay of a user who always has data, however long
+    /// the link was idle in between, and "the sum of the scheduling delay and a fixed ACK delay on the uplink is treated as the service
+    /// time for a packet". Absent: the cell lives in the time of the run, and serves the next packet at once.
+    pub ack_delay: Option<Dur>,
 }
 
 impl Default for ChannelConfig {
@@ -65,12 +69,15 @@ impl Default for ChannelConfig {
             rician_k_db: 3.0,
             speed_kmh: 3.0,
             carrier_mhz: 1900.0,
+            ack_delay: None,
         }
     }
 }
 
 /// The time over which [`ChannelConfig::mean_rate`] averages.
 const GLIMPSE: Dur = Dur::from_secs(60);
+/// The size of the packets of [`ChannelConfig::mean_rate`].
+const PACKET_BYTES: u64 = 1500;
 /// A user who has not been served for this time counts as never served.
 const PATIENCE: Dur = Dur::from_secs(3600);
 
@@ -97,10 +104,17 @@ impl ChannelConfig {
         .find_map(|(key, holds, message)| (!holds).then_some((key, message)))
     }
 
-    /// The mean rate that one such cell gives a user who always has data, over a minute. A rough figure, since cells differ.
+    /// The mean rate that one such cell gives a user who always has data, over a minute; with an ACK delay, in packets of 1500 bytes. A
+    /// rough figure, since cells differ.
     pub fn mean_rate(&self) -> Rate {
         let mut channel = Channel::new(self, Chances::new(0).chance("channel"));
-        Rate::of(channel.saturated_bytes(Time::ZERO, Time::ZERO + GLIMPSE), GLIMPSE)
+        let rate = Rate::of(channel.saturated_bytes(Time::ZERO, Time::ZERO + GLIMPSE), GLIMPSE);
+        match self.ack_delay {
+            Some(ack_delay) if rate > Rate(0) => {
+                Rate::of(PACKET_BYTES, rate.time_for(PACKET_BYTES) + ack_delay)
+            }
+            _ => rate,
+        }
     }
 }
 
@@ -114,6 +128,7 @@ pub struct Channel {
     current: Rate,
     /// Until when the user's packets have used the slots.
     used_until: Time,
+    ack_delay: Option<Dur>,
 }
 
 impl Channel {
@@ -124,6 +139,7 @@ impl Channel {
             slots: 0,
             current: Rate(0),
             used_until: Time::ZERO,
+            ack_delay: config.ack_delay,
         }
     }
 
@@ -146,9 +162,23 @@ impl Channel {
 
 impl Transmitter for Channel {
     fn departure(&mut self, start: Time, bytes: u32) -> Time {
-        if start.is_never() {
-            return start;
+        match self.ack_delay {
+            _ if start.is_never() => start,
+            None => self.served(start, bytes),
+            Some(ack_delay) => {
+                let before = self.used_until;
+                match self.served(before, bytes) {
+                    Time::NEVER => Time::NEVER,
+                    after => start + after.since(before) + ack_delay,
+                }
+            }
         }
+    }
+}
+
+impl Channel {
+    /// When the last bit of a packet has been sent that may be sent from `start` on.
+    fn served(&mut self, start: Time, bytes: u32) -> Time {
         let mut missing = u128::from(bytes) * 8_000_000_000;
         let mut now = start.0;
         if start != self.used_until {
@@ -230,6 +260,25 @@ mod tests {
             assert!(departure > start);
             last = departure;
         }
+    }
+
+    /// Paper 003 §V: "the sum of the scheduling delay and a fixed ACK delay on the uplink is treated as the service time".
+    #[test]
+    fn an_ack_delay_is_part_of_every_packets_service_time() {
+        let ack_delay = Dur::from_millis(100);
+        let with_delay = |config| ChannelConfig { ack_delay: Some(ack_delay), ..config };
+        let config = ChannelConfig::default();
+        let scheduling = service_times(&mut channel(&config), 500, 50);
+        let expected: Vec<_> = scheduling.iter().map(|&time| time + ack_delay).collect();
+        assert_eq!(service_times(&mut channel(&with_delay(config)), 500, 50), expected);
+        // So it is if the link is idle in between.
+        let (mut trace, mut start) = (channel(&with_delay(config)), Time::ZERO);
+        for time in expected {
+            start += Dur::from_secs(7);
+            assert_eq!(trace.departure(start, 500).since(start), time);
+        }
+        let rate = with_delay(best()).mean_rate();
+        assert_eq!(rate, Rate::of(1500, best().mean_rate().time_for(1500) + ack_delay));
     }
 
     #[test]
