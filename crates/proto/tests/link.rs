@@ -293,6 +293,24 @@ proptest! {
         }
     }
 
+    /// The link does to the others what it would do had the lost ones never come.
+    #[test]
+    fn what_is_lost_before_the_queue_takes_nothing_of_the_link(setup in setups(), arrivals in arrivals()) {
+        let setup = Setup { ber: 0.0, ..setup };
+        let loss = Loss { packet: 0.3.into(), before_queue: true, ..Loss::default() };
+        let mut out = run(&mut link(setup).with_loss_before_queue(losing(&loss)), &arrivals);
+        let mut model = losing(&loss);
+        let (lost, kept): (Vec<_>, Vec<_>) = arrivals.iter().partition(|&(at, item)| model.is_lost(*at, item));
+        let lost = lost.into_iter().map(|(at, item)| {
+            Output { id: item.id, ecn: item.ecn, at, fate: Fate::Lost(DropCause::Corruption) }
+        });
+        let mut expected: Vec<_> = run(&mut link(setup), &kept).into_iter().chain(lost).collect();
+        for outputs in [&mut out, &mut expected] {
+            outputs.sort_by_key(|output| (output.at, output.id));
+        }
+        prop_assert_eq!(out, expected);
+    }
+
     #[test]
     fn no_queue_lets_the_transmitter_rest_while_packets_wait(
         setup in setups().prop_filter("packets wait for tokens", |setup| setup.queue != QueueKind::TokenBucket),

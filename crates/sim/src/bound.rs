@@ -40,7 +40,11 @@ pub fn goodput_bound_bps(
         // In a long run; a full bucket at the start lets a burst pass.
         let tokens_bps = side.queue.discipline.bucket().map_or(f64::INFINITY, |bucket| bucket.rate.0 as f64);
         let Crossing { carried, lost } = crossing(side, packet);
-        arriving.min(tokens_bps).min(rate_bps * carried) * (1.0 - lost)
+        let carried_bps = tokens_bps.min(rate_bps * carried);
+        match side.loss.before_queue {
+            true => (arriving * (1.0 - lost)).min(carried_bps),
+            false => arriving.min(carried_bps) * (1.0 - lost),
+        }
     });
     arriving * f64::from(config.segment_payload()) / f64::from(packet)
 }
@@ -90,7 +94,10 @@ mod tests {
         };
         let payload = 1448.0 / 1500.0;
         assert_eq!(bound(vec![lossy.clone(), slow.clone()]), 1e7 * payload);
-        assert_eq!(bound(vec![slow, lossy]), 1e7 * 0.9 * payload);
+        assert_eq!(bound(vec![slow.clone(), lossy]), 1e7 * 0.9 * payload);
+        let mut before = slow;
+        before.forward.loss = Loss { packet: 0.1.into(), before_queue: true, ..Loss::default() };
+        assert_eq!(bound(vec![before]), 1e7 * payload, "what is lost takes none of the rate");
     }
 
     #[test]

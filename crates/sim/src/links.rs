@@ -82,7 +82,10 @@ impl Parts<'_> {
             link = link.with_arq(path::Arq { retries, round_trip, in_order, cover: cover(only) });
         }
         if let Some(loss) = side.loss.build(code, |key| self.chance(&format!("loss.{key}"))) {
-            link = link.with_loss(loss);
+            link = match side.loss.before_queue {
+                true => link.with_loss_before_queue(loss),
+                false => link.with_loss(loss),
+            };
         }
         if let Some(delay) = self.delay(side) {
             // Only jitter lets packets overtake. A spike, or a change of the log's latency, delays what follows it,

@@ -64,6 +64,8 @@ enum Kind {
 
 /// Any queue, any transmitter, any delay.
 struct General {
+    /// Loses packets before they reach the queue.
+    loss_before: Option<Box<dyn LossModel>>,
     front: Front,
     line: Line,
 }
@@ -89,6 +91,11 @@ impl Link {
             Kind::General(general) => general.line.loss = Some(loss),
         }
         self
+    }
+
+    /// Loses packets before they reach the queue. Neither code nor ARQ helps against that.
+    pub fn with_loss_before_queue(self, loss: Box<dyn LossModel>) -> Link {
+        self.with(|general| general.loss_before = Some(loss))
     }
 
     /// Adds variable delay. A packet that would come out before the one in front of it does so if `overtaking`, or else comes out
@@ -247,7 +254,7 @@ impl Link {
 
 impl Kind {
     fn general(front: Front, transmitter: Box<dyn Transmitter>, propagation: Dur) -> Kind {
-        Kind::General(Box::new(General { front, line: Line::new(transmitter, propagation) }))
+        Kind::General(Box::new(General::new(front, Line::new(transmitter, propagation))))
     }
 }
 
@@ -256,11 +263,15 @@ impl From<Lean> for General {
         let Lean { limit, transmitter, propagation, loss, .. } = lean;
         let mut line = Line::new(Box::new(transmitter), propagation);
         line.loss = loss;
-        General { front: Front::Foreseen(Foreseen::new(limit)), line }
+        General::new(Front::Foreseen(Foreseen::new(limit)), line)
     }
 }
 
 impl General {
+    fn new(front: Front, line: Line) -> General {
+        General { loss_before: None, front, line }
+    }
+
     fn interrupt(&mut self, outages: Episodes, handoff: bool) {
         self.line.interrupt(outages.clone());
         if handoff {
@@ -275,10 +286,24 @@ impl General {
     }
 
     fn handle_packet(&mut self, now: Time, item: Item) {
+        if self.loss_before.as_mut().is_some_and(|loss| loss.is_lost(now, &item)) {
+            self.lose(now, item.id);
+            return;
+        }
         match &mut self.front {
             Front::Foreseen(foreseen) => foreseen.handle_packet(now, item, &mut self.line),
             Front::Asked(asked) => asked.handle_packet(now, item, &mut self.line),
         }
+    }
+
+    /// Loses a packet that has just arrived.
+    #[cold]
+    fn lose(&mut self, now: Time, id: u32) {
+        if let Front::Asked(asked) = &mut self.front {
+            asked.catch_up(now, &mut self.line);
+        }
+        self.line.counters.on_arrivals(1);
+        self.line.drop(now, id, DropCause::Corruption);
     }
 
     fn pop(&mut self, now: Time) -> Option<Output> {

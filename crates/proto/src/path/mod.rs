@@ -50,7 +50,8 @@ pub trait Transmitter: Send {
 
 /// Decides which packets are unreadable at the far end of the link.
 pub trait LossModel: Send {
-    /// Called once for each packet that crosses the link, and for each repeated copy, in order of departure.
+    /// Called once for each packet that crosses the link, and for each repeated copy, in order of departure; where packets are lost before
+    /// the queue, for each that arrives.
     fn is_lost(&mut self, now: Time, item: &Item) -> bool;
 
     /// How many of the next packets come through, whatever they are. `is_lost` is not called for those.

@@ -8,7 +8,7 @@ use airtcp_wire::{Dur, Time};
 pub struct LinkStats {
     /// Packets handed to the link.
     pub arrived_packets: u64,
-    /// Packets that the transmitter took up, corrupted ones included.
+    /// Packets that the transmitter took up, those corrupted on the way included.
     pub sent_packets: u64,
     pub sent_bytes: u64,
     /// How long the transmitter was occupied.

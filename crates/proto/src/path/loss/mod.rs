@@ -64,6 +64,9 @@ macro_rules! losses {
             )*
             /// When random loss starts.
             pub start: Dur,
+            /// Packets are lost before they reach the queue, so that they take none of the link's time, as by `lossmodel` in ns-2. `at`
+            /// and `packets` then mean packets as they arrive. Default: they are lost after the transmitter has sent them.
+            pub before_queue: bool,
         }
 
         impl Loss {

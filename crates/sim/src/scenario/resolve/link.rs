@@ -93,6 +93,10 @@ fn finish(
 }
 
 impl Medium {
+    fn repairs_what_never_came(&self) -> bool {
+        self.loss.before_queue && (self.fec.parity_symbols > 0 || self.arq.retries > 0)
+    }
+
     /// Completes the direction. `round_trip` is the link's delay there and back.
     fn with(self, queue: Queue, round_trip: Dur) -> Side {
         let Medium { capacity, delay, jitter, spikes, loss, fec, arq } = self;
@@ -140,7 +144,13 @@ fn medium(way: &Way, base: Option<&Medium>, files: &mut Files<'_>, check: &mut C
     let fec = way.fec.or(base.map(|base| base.fec)).unwrap_or(NO_FEC);
     check.inside("fec", |check| check_fec(&fec, check));
     let arq = way.arq.or(base.map(|base| base.arq)).unwrap_or(NO_ARQ);
-    Some(Medium { capacity: capacity?, delay, jitter: jitter?, spikes: spikes?, loss, fec, arq })
+    let medium = Medium { capacity: capacity?, delay, jitter: jitter?, spikes: spikes?, loss, fec, arq };
+    // What both directions have in common is said of the first.
+    if medium.repairs_what_never_came() && !base.is_some_and(Medium::repairs_what_never_came) {
+        let problem = "`fec` and `arq` repair only what is lost behind the queue; remove one or the other";
+        check.inside("loss", |check| check.refuse_key("before_queue", problem));
+    }
+    Some(medium)
 }
 
 /// What a link without keys of protection does.

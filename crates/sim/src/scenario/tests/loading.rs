@@ -171,6 +171,16 @@ fn protection_has_its_defaults_is_inherited_and_can_be_switched_off() {
     assert_eq!(good(&off.to_toml()), off);
 }
 
+/// ns-2's `lossmodel`. As all of `loss`, it holds in both directions unless the reverse one says otherwise.
+#[test]
+fn losses_may_come_before_the_queue() {
+    let both = good(&format!("{LINK}loss = {{ packet = 0.01, before_queue = true }}\n"));
+    assert!(both.links[0].forward.loss.before_queue && both.links[0].reverse.loss.before_queue);
+    assert_eq!(good(&both.to_toml()), both);
+    let one = good(&format!("{LINK}loss = {{ packet = 0.01, before_queue = true }}\nreverse.loss = {{}}\n"));
+    assert!(!one.links[0].reverse.loss.before_queue);
+}
+
 /// Paper 003, trace B: the cell is the link's transmitter, in any scenario, and reads back with every key.
 #[test]
 fn a_channel_is_a_capacity() {
