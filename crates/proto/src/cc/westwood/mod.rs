@@ -2,6 +2,7 @@
 //!
 //! The members differ in how they estimate B from the ACKs.
 
+mod filter;
 pub mod nr;
 pub mod original;
 pub mod plus;
@@ -107,6 +108,49 @@ impl LowPass {
     fn filter(&mut self, sample: f64, ratio: f64) {
         self.output = ((2.0 * ratio - 1.0) * self.output + sample + self.last_sample) / (2.0 * ratio + 1.0);
         self.last_sample = sample;
+    }
+}
+
+/// The same filter over samples of any length. While no ACK comes, it takes samples of zero (MobiCom 2001 §2.2).
+#[derive(Clone, Debug)]
+struct TimedLowPass {
+    /// Time constant in seconds.
+    tau: f64,
+    /// Seconds without an ACK that count as a sample of zero: τ/m.
+    silence: f64,
+    filter: LowPass,
+}
+
+/// If the rest of a silence is shorter than this, the last virtual sample is left out and its time goes to the ACK: the sample of an
+/// ACK just after a virtual one would be huge (the authors' ns-2 code).
+const SHORTEST_REST_S: f64 = 0.01;
+
+/// More virtual samples in a row than this do not change the estimate, which is then zero.
+const MAX_VIRTUAL_SAMPLES: u32 = 512;
+
+impl TimedLowPass {
+    fn new(tau: f64, virtual_samples: f64) -> TimedLowPass {
+        TimedLowPass { tau, silence: tau / virtual_samples, filter: LowPass::default() }
+    }
+
+    /// `bytes` were acknowledged in `length` seconds.
+    fn take(&mut self, bytes: f64, length: f64) {
+        let rest = self.filter_silence(length);
+        self.filter.filter(bytes / rest, self.tau / rest);
+    }
+
+    /// Takes a virtual sample of zero for each whole period of `length`. Returns the rest.
+    fn filter_silence(&mut self, length: f64) -> f64 {
+        let mut periods = (length / self.silence) as u32;
+        let mut rest = length - f64::from(periods) * self.silence;
+        if periods > 0 && rest < SHORTEST_REST_S.min(self.silence) {
+            periods -= 1;
+            rest = self.silence;
+        }
+        for _ in 0..periods.min(MAX_VIRTUAL_SAMPLES) {
+            self.filter.filter(0.0, self.tau / self.silence);
+        }
+        rest
     }
 }
 

@@ -1,7 +1,7 @@
 //! WestwoodVT: WestwoodNR that takes a loss for corruption while few segments are queued, by Vegas's measure of the queue.
 
 use super::Westwood;
-use super::nr::{self, EveryAckAlike};
+use super::nr::{self, NrEstimator};
 use crate::cc::registry::{ControllerSpec, Param};
 use crate::cc::{Ack, Avoidance, Cause, Composed, Congestion, Window};
 use airtcp_wire::Dur;
@@ -16,7 +16,8 @@ pub const SPEC: ControllerSpec = ControllerSpec {
             default: 14.0,
             min: 0.0,
             max: 100_000.0,
-            doc: "Segments queued below which a loss is corruption (§3: 14, from queues of 20)",
+            doc: "Segments queued below which a loss is corruption (§3: 14, from queues of 20). It changes nothing: from alpha to beta, \
+                  §2 keeps the window, too, and leaves the verdict to the next three duplicate ACKs, which are judged anyway",
         },
         Param {
             name: "beta",
@@ -31,6 +32,8 @@ pub const SPEC: ControllerSpec = ControllerSpec {
         nr::PARAMS[3],
         nr::PARAMS[4],
         nr::PARAMS[5],
+        nr::PARAMS[6],
+        nr::PARAMS[7],
     ],
     ordered: &[("alpha", "beta")],
     changes: &[],
@@ -43,7 +46,7 @@ pub const SPEC: ControllerSpec = ControllerSpec {
 
 #[derive(Clone, Debug)]
 struct WestwoodVt {
-    nr: Westwood<EveryAckAlike>,
+    nr: Westwood<NrEstimator>,
     /// β in segments. Between α and β, §2 leaves the verdict to the next three duplicate ACKs and keeps the window meanwhile, as it
     /// does below α. So α decides nothing.
     beta: f64,
