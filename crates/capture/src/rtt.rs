@@ -6,16 +6,21 @@ use std::collections::VecDeque;
 /// Limit on the samples kept; beyond it every second one is dropped.
 const SAMPLES: usize = 1 << 20;
 
+/// A packet is short if the longest has more than this many times its payload.
+const TIMES: u64 = 2;
+
 /// Round trips over time, with their RFC 6298 estimates.
 #[derive(Clone, Debug, Default)]
 pub struct RoundTrips {
     pub min: Option<Dur>,
     smoothed: Option<Smoothed>,
-    /// When the packet passed the tap, and how long its answer took.
+    /// When a long packet passed the tap, and how long its answer took. A short one is sooner through a slow link.
     pub samples: Vec<(Time, Dur)>,
     /// One in 2ⁿ samples is kept.
     thinned: u32,
     seen: u64,
+    /// Payload of the longest packet.
+    longest: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -32,8 +37,16 @@ impl RoundTrips {
         trips
     }
 
-    pub fn push(&mut self, sent: Time, rtt: Dur) {
+    /// Takes a sample from a packet with so many bytes of payload.
+    pub fn push(&mut self, sent: Time, rtt: Dur, payload: u64) {
         self.estimate(rtt);
+        if payload < self.longest.div_ceil(TIMES) {
+            return;
+        }
+        if self.longest < payload.div_ceil(TIMES) {
+            self.samples.clear();
+        }
+        self.longest = self.longest.max(payload);
         if self.seen.is_multiple_of(1 << self.thinned) {
             self.samples.push((sent, rtt));
             if self.samples.len() == SAMPLES {
@@ -133,9 +146,26 @@ mod tests {
     }
 
     #[test]
+    fn short_packets_tell_nothing_beside_long_ones() {
+        let mut trips = RoundTrips::default();
+        for (ms, rtt, payload) in [(0, 10, 37), (1, 11, 100), (2, 22, 1448), (3, 12, 200), (4, 23, 1000)] {
+            trips.push(Time(ms), Dur(rtt), payload);
+        }
+        assert_eq!(trips.samples, [(Time(2), Dur(22)), (Time(4), Dur(23))]);
+        assert_eq!(trips.min, Some(Dur(10)));
+    }
+
+    #[test]
+    fn where_all_are_short_all_tell() {
+        let mut trips = RoundTrips::default();
+        (0..100).for_each(|n| trips.push(Time(n), Dur(n), 20 + n % 20));
+        assert_eq!(trips.samples.len(), 100);
+    }
+
+    #[test]
     fn a_million_samples_are_thinned_evenly() {
         let mut trips = RoundTrips::default();
-        (0..3 * SAMPLES as u64).for_each(|n| trips.push(Time(n), Dur(n + 1)));
+        (0..3 * SAMPLES as u64).for_each(|n| trips.push(Time(n), Dur(n + 1), 1000));
         assert!(trips.samples.len() < SAMPLES);
         assert_eq!(trips.min, Some(Dur(1)));
         assert!(trips.samples.windows(2).all(|pair| pair[1].0.0 - pair[0].0.0 == 1 << trips.thinned));

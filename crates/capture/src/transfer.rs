@@ -156,7 +156,8 @@ impl Transfer {
             && packet.segment.len > 0
             && let Some(sent) = self.echoes.on_echo(stamps.echo)
         {
-            self.to_sender.push(sent, packet.time.since(sent));
+            let payload = packet.segment.len.min(self.payload_max);
+            self.to_sender.push(sent, packet.time.since(sent), u64::from(payload));
         }
         self.handle_data(packet);
         while self.pieces.len() > MOST_PIECES {

@@ -13,8 +13,8 @@ use std::ops::Range;
 struct News {
     /// Bytes of IP packets.
     bytes: u64,
-    /// When the latest packet certain to be answered was sent.
-    youngest: Option<Time>,
+    /// When the latest packet certain to be answered was sent, and its payload.
+    youngest: Option<(Time, u64)>,
 }
 
 impl Transfer {
@@ -55,8 +55,8 @@ impl Transfer {
             self.acknowledged.on_bytes(now, news.bytes);
         }
         // Without SACK, data behind a hole arrived long before its acknowledgment.
-        if let Some(sent) = news.youngest.filter(|_| !was_held_up) {
-            self.to_receiver.push(sent, now.since(sent));
+        if let Some((sent, payload)) = news.youngest.filter(|_| !was_held_up) {
+            self.to_receiver.push(sent, now.since(sent), payload);
         }
     }
 
@@ -185,7 +185,7 @@ impl Transfer {
         news.bytes += piece.end - start + u64::from(piece.headers);
         let sent = piece.copies[arrived].stamp.time;
         if is_certain {
-            news.youngest = news.youngest.max(Some(sent));
+            news.youngest = news.youngest.max(Some((sent, piece.end - start)));
         }
         let is_original = arrived == 0 && piece.hole.is_none();
         if is_original && let Some(since) = self.overtaken(start) {
