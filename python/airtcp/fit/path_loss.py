@@ -16,15 +16,15 @@ from airtcp.fit.loss_by_size import BySize
 from airtcp.fit.measurement import Direction, Fates, LossCount, Reordering
 from airtcp.fit.overflow import Overflow
 from airtcp.fit.path_overload import put_overflow, put_readings_of_overload
-from airtcp.fit.path_settled import put_settled_loss, put_settled_readings
+from airtcp.fit.path_settled import is_policed, put_settled_loss, put_settled_readings
 
 SMALL_PACKET_BYTES = 500.0
 
 
 def put_loss(draft: Draft, evidence: Evidence, estimates: Estimates) -> None:
     """Uses the best source: packets with a known direction, round-trip probes, then a transfer's
-    retransmissions. What a sender of UDP lost by its own rate is no loss of the link."""
-    losses = dict(estimates.losses)
+    retransmissions. What a sender lost by its own rate is no loss of the link."""
+    losses = {way: of for way, of in estimates.losses.items() if not is_policed(draft.settled, of)}
     for way, sent in estimates.overloads.items():
         if way in losses and isinstance(losses[way].source.what, LossCount):
             put_readings_of_overload(draft, evidence.offered[way], sent)

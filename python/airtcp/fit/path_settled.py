@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from airtcp.fit.bottleneck import WORDS, Bottleneck
+from airtcp.fit.bottleneck import WORDS, Bottleneck, Settled
 from airtcp.fit.delay import Delay
 from airtcp.fit.draft import LINK, Draft, Entry, milliseconds, number, percent, rate, text
-from airtcp.fit.evidence import there
+from airtcp.fit.estimates import LossOf
+from airtcp.fit.evidence import From, there
 from airtcp.fit.findings import Finding, Reading, Unknown, Value
 
 UNLIKELY = 0.02
@@ -94,6 +95,13 @@ def put_settled_queue(draft: Draft) -> bool:
     draft.forward.append(Entry("queue", best.queue, (finding.text,)))
     draft.reverse.append(Entry("queue", "{ packets = 1000 }"))
     return True
+
+
+def is_policed(settled: From[Settled] | None, loss: LossOf) -> bool:
+    """Returns whether a policer dropped what that transfer lost: it is no loss of the link."""
+    if settled is None or settled.what.best.cause != "policer":
+        return False
+    return loss.source.source is settled.source
 
 
 def put_settled_loss(draft: Draft) -> bool:

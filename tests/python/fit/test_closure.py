@@ -38,6 +38,11 @@ def path(rate: float, rtt_ms: float, room: int, loss: float = 0.0) -> Scenario:
     return Scenario.parse(PATH.format(rate=rate, delay=rtt_ms / 2, queue=queue, loss=loss))
 
 
+def policed(rate: float, rtt_ms: float, burst_kb: float) -> Scenario:
+    policer = f'{{ discipline = "token-bucket", rate = "{rate}kbit/s", burst = "{burst_kb}kB", packets = 0 }}'
+    return Scenario.parse(PATH.format(rate=100_000, delay=rtt_ms / 2, queue=policer, loss=0))
+
+
 def fitted(folder: Path, text: str, *more: Path, name: str = "result.json") -> Fit:
     (folder / name).write_text(text)
     return fit([folder / name, *more])
@@ -129,15 +134,30 @@ def test_a_rate_that_losses_keep_out_of_sight_has_no_upper_bound(
 )
 def test_a_policer_is_recognised(tmp_path: Path, scheme: str, rate: int, rtt_ms: int, burst_kb: int) -> None:
     """Losses from a rate on, and round trips that stay: no queue, and no link that loses packets."""
-    policer = f'{{ discipline = "token-bucket", rate = "{rate}kbit/s", burst = "{burst_kb}kB", packets = 0 }}'
-    behind = Scenario.parse(PATH.format(rate=100_000, delay=rtt_ms / 2, queue=policer, loss=0))
-    found = fitted(tmp_path, iperf3_tcp(behind, scheme, duration_s=10.0))
+    found = fitted(tmp_path, iperf3_tcp(policed(rate, rtt_ms, burst_kb), scheme, duration_s=10.0))
     best = settled(found).best
     assert best.cause == "policer"
     assert best.rate_bps == pytest.approx(1e3 * rate, rel=0.1)
     assert best.base_s == pytest.approx(rtt_ms / 1e3, rel=0.1)
     assert shown(found, "policer")
     assert "token-bucket" in found.toml
+    assert found.check is not None
+    assert found.check.holds, found.check.text
+
+
+@pytest.mark.parametrize(("rate", "rtt_ms", "burst_kb"), [(4000, 30, 60), (3000, 53, 21)])
+def test_what_a_policer_drops_in_a_capture_is_no_loss_of_the_link(
+    tmp_path: Path, rate: int, rtt_ms: int, burst_kb: int
+) -> None:
+    place = tmp_path / "transfer.pcapng"
+    # So that no train of packets shows the link behind the policer.
+    wobble = {"distribution": "uniform", "low": "0ms", "high": "2ms", "overtaking": False}
+    behind = policed(rate, rtt_ms, burst_kb).vary({"path.reverse.jitter": wobble}, duration="15s")
+    behind.run("cubic", 1, pcap=str(place))
+    found = fit(place)
+    assert settled(found).best.cause == "policer"
+    assert shown(found, "loss") == "none"
+    assert "burst = { to_bad" not in found.toml
     assert found.check is not None
     assert found.check.holds, found.check.text
 
