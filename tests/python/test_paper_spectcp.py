@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from airtcp_studies.frame import Context, absolute
 from airtcp_studies.papers.spectcp.red import Thresholds
+from airtcp_studies.papers.spectcp.satellite import rows_of, satellite
+from airtcp_studies.papers.spectcp.settings import NS2, TIMER
 from airtcp_studies.papers.spectcp.threshold import (
     CASES,
     TABLE_3,
@@ -34,3 +36,21 @@ def test_the_round_trip_is_59_ms_where_nothing_queues() -> None:
 def test_the_average_queue_peaks_where_figure_6_has_it() -> None:
     rows = s3.measure(Context(seeds=2)).rows
     assert all(row.verdict in {"agrees", "holds", "info"} for row in rows)
+
+
+def test_without_backing_off_spectcp_carries_five_times_as_much_over_the_satellite() -> None:
+    cases = {
+        (setting, ber): satellite(ber, setting, quick=False)
+        for setting in (TIMER, NS2)
+        for ber in (1e-7, 1e-5, 5e-5, 1.2e-4)
+    }
+    found = Context(seeds=2).sweep(cases)
+    faster, ecn, spec, more = rows_of(found, TIMER, ())
+    assert (faster.verdict, ecn.verdict, more.verdict) == ("agrees", "agrees", "holds")
+    # With ns-2's timer it differs, and the page says which setting moves it.
+    literal, _, fallen, _ = rows_of(found, NS2, (TIMER,))
+    assert literal.verdict == "differs"
+    assert [literal.effect(tried) for tried in literal.tried] == ["agrees"]
+    assert spec.ours is not None
+    assert fallen.ours is not None
+    assert -12 > spec.ours.mean > fallen.ours.mean

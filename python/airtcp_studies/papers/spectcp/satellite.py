@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from airtcp.facts.stats import Estimate, estimate
 from airtcp_studies.frame import (
@@ -15,6 +14,7 @@ from airtcp_studies.frame import (
     Runs,
     SweepPlot,
     Table,
+    Tried,
     claim,
     experiment,
     gain,
@@ -25,6 +25,7 @@ from airtcp_studies.frame import (
 )
 from airtcp_studies.model.formulas import packet_error_rate
 from airtcp_studies.papers.spectcp.red import HEADER_BYTES, RECOMMENDED, WEIGHT
+from airtcp_studies.papers.spectcp.settings import ECN, NAMES, SPEC, TIMER, TRIED, Setting
 
 SATELLITE = f"""
 profile = "ns2-2.1b6"
@@ -47,32 +48,8 @@ delay = "1ms"
 """
 
 
-@dataclass(frozen=True)
-class Repair:
-    """Loss detection and retransmission, the same for both TCPs compared."""
-
-    name: str
-    keys: str = ""
-    window: int = 30
-    """Receiver's window, in segments."""
-
-    def scheme(self, term: str, packet: int) -> str:
-        window = f"receive_window={self.window * (packet - HEADER_BYTES)}B"
-        return f"{term}:packet_size={packet}:{window}:initial_ssthresh=30{self.keys}"
-
-
-NS2 = Repair("Reno as in ns-2")
-RACK = Repair("RACK-TLP", ":recovery=rack-tlp:sack=true")
-WIDE = Repair("RACK-TLP, window 60", RACK.keys, 60)
-OTHER_REPAIRS = (
-    Repair("NewReno", ":recovery=newreno"),
-    Repair("SACK", ":recovery=sack:sack=true"),
-    Repair("Reno, the timer without back-off", ":rto.backoff=false"),
-    WIDE,
-)
-ECN, SPEC = "reno:ecn=true", "spectcp"
-NAMES = {ECN: "ECN TCP", SPEC: "SpecTCP"}
 BERS = (1e-7, 1e-6, 5e-6, 1e-5, 2e-5, 4e-5, 5e-5, 8e-5, 1.2e-4)
+DECISIVE = (1e-7, 1e-5, 5e-5, 1.2e-4)
 RATE_BPS = 64e3
 
 
@@ -80,21 +57,31 @@ def packet_bytes(ber: float) -> int:
     return 1000 if ber < 5e-5 else 512
 
 
-def satellite(ber: float, repair: Repair, *, quick: bool, seeds: int | None = None) -> Case:
+def satellite(ber: float, setting: Setting, *, quick: bool, seeds: int | None = None) -> Case:
     """Runs are longer with many errors (§IV: simulation time as a function of the BER)."""
-    duration = 200 if quick else 2000 if ber < 2e-5 else 4000
-    schemes = [repair.scheme(term, packet_bytes(ber)) for term in NAMES]
-    sets = {"duration": f"{duration}s", "link.satellite.loss.ber": ber}
+    duration = 100 if quick else 2000 if ber < 2e-5 else 4000
+    schemes = [setting.scheme(term, packet_bytes(ber)) for term in NAMES]
+    sets = {"duration": f"{duration}s", "link.satellite.loss.ber": ber, **setting.sets}
     return Case(SATELLITE, schemes, sets, seeds)
 
 
 SATELLITE_PARAMETERS = (
     OpenParameter(
         "how losses are repaired",
-        "two ways: ns-2's Reno, RACK-TLP",
-        "the paper says 'Fast Recovery' and no more; with Reno a second loss in a window, or a "
-        "retransmission that is lost again, waits for a timer that doubles, whatever cwnd is. RACK-TLP is "
-        "what a stack of today repairs with",
+        "by ns-2's Reno",
+        "the paper says 'Fast Recovery', and simulates with ns-2 2.1b6",
+    ),
+    OpenParameter(
+        "SpecTCP's timer",
+        "two ways: it backs off, or not",
+        "§II keeps cwnd when the timer expires, and says nothing of the timer itself. ns-2 doubles it; "
+        "who takes a timeout for corruption has no reason to wait longer",
+    ),
+    OpenParameter(
+        "goodput",
+        "all packets that arrive without errors, their whole length",
+        "§IV: what is 'received by the receiver per second, not including errors'; ns-2's packets have no "
+        "headers",
     ),
     OpenParameter(
         "RED at the routers",
@@ -124,19 +111,21 @@ SATELLITE_PARAMETERS = (
 def s4(ctx: Context) -> Result:
     """One transfer between LANs of 10 Mbit/s over 64 kbit/s and 280 ms with RED that marks; receiver's window
     and initial ssthresh 30 segments; packets of 1000 B, and of 512 B from BER 5e-5."""
-    bers = ctx.pick(BERS, quick=(1e-7, 1e-5, 5e-5, 1.2e-4))
+    bers = ctx.pick(BERS, quick=DECISIVE)
     found = ctx.sweep(
-        {(repair, ber): satellite(ber, repair, quick=ctx.quick) for repair in (NS2, RACK) for ber in bers}
+        {(setting, ber): satellite(ber, setting, quick=ctx.quick) for setting in TRIED for ber in bers}
     )
-    others = ctx.sweep(
+    tried = {setting: ctx.pick(others, quick=others[:1]) for setting, others in TRIED.items()}
+    found |= ctx.sweep(
         {
-            (repair, ber): satellite(ber, repair, quick=ctx.quick, seeds=3)
-            for repair in OTHER_REPAIRS
-            for ber in (1e-5, 5e-5)
+            (other, ber): satellite(ber, other, quick=ctx.quick, seeds=3)
+            for others in tried.values()
+            for other in others
+            if other not in TRIED
+            for ber in DECISIVE
         }
     )
-    all_found = found | others
-    rows = [row for repair in (RACK, NS2) for row in rows_of(repair, all_found, bers)]
+    rows = [row for setting, others in tried.items() for row in rows_of(found, setting, others)]
     delivered = 100 * ((1 - packet_error_rate(5e-5, 512)) / (1 - packet_error_rate(1e-5, 1000)) - 1)
     rows.append(
         info(
@@ -144,136 +133,122 @@ def s4(ctx: Context) -> Result:
             delivered,
             "%",
             note="(1 − PER) of 512 B packets over that of 1000 B packets: the 12 % by which the paper's "
-            "SpecTCP falls",
+            "SpecTCP falls, which keeps the link busy",
         )
     )
     figures = {
-        "fig8": sweep_plot(found, bers, "goodput [kbit/s]", "Goodput (the paper's Fig 8)", goodput_kbps, 1.0),
+        "fig8": sweep_plot(found, bers, "goodput [kbit/s]", "Goodput (the paper's Fig 8)", RATE_BPS / 1e3),
         "fig9": sweep_plot(
-            found,
-            bers,
-            "throughput / 64 kbit/s",
-            "Normalized throughput (the paper's Fig 9)",
-            normalized,
-            0.0,
+            found, bers, "throughput / 64 kbit/s", "Normalized throughput (the paper's Fig 9)", 1.0
         ),
     }
-    return Result(rows=rows, figures=figures, tables=(repair_table(all_found),))
+    return Result(rows=rows, figures=figures, tables=(goodput_table(found),))
 
 
-Found = dict[tuple[Repair, float], Runs]
+Found = dict[tuple[Setting, float], Runs]
 
 
-def goodput_kbps(runs: Runs, scheme: str) -> list[float]:
-    return runs.goodput(scheme, "kbit/s")
+def goodput(found: Found, setting: Setting, ber: float, term: str) -> list[float]:
+    """Returns what arrives, as a share of the link's rate."""
+    runs, packet = found[setting, ber], packet_bytes(ber)
+    scheme = setting.scheme(term, packet)
+    if setting.counts_repeats:
+        return [bps / RATE_BPS for bps in runs.total(scheme, lambda flow: flow["throughput_bps"])]
+    return [bps * packet / (packet - HEADER_BYTES) / RATE_BPS for bps in runs.goodput(scheme)]
 
 
-def normalized(runs: Runs, scheme: str) -> list[float]:
-    return [bps / RATE_BPS for bps in runs.total(scheme, lambda flow: flow["throughput_bps"])]
+def speed_up(found: Found, setting: Setting, ber: float) -> Estimate:
+    return ratio_of(goodput(found, setting, ber, SPEC), goodput(found, setting, ber, ECN))
 
 
-def goodput(found: Found, repair: Repair, ber: float, term: str) -> list[float]:
-    return goodput_kbps(found[repair, ber], repair.scheme(term, packet_bytes(ber)))
-
-
-def speed_up(found: Found, repair: Repair, ber: float) -> Estimate:
-    return ratio_of(goodput(found, repair, ber, SPEC), goodput(found, repair, ber, ECN))
-
-
-def received(found: Found, repair: Repair, ber: float, term: str) -> list[float]:
-    """Returns all data packets that arrive, duplicates included, as a share of the link's rate."""
-    return normalized(found[repair, ber], repair.scheme(term, packet_bytes(ber)))
-
-
-def fall(found: Found, repair: Repair, term: str) -> Estimate:
+def fall(found: Found, setting: Setting, term: str) -> Estimate:
     """Returns the decrease from BER 1e-5 to 5e-5, in percent."""
-    return gain_of(goodput(found, repair, 5e-5, term), goodput(found, repair, 1e-5, term))
+    return gain_of(goodput(found, setting, 5e-5, term), goodput(found, setting, 1e-5, term))
 
 
-def rows_of(repair: Repair, found: Found, bers: Sequence[float]) -> list[Row]:
-    waits = (
-        "how losses are repaired (table): of 30 segments out, five are lost, and of those one again. Reno "
-        "waits for the timer then, which Karn's rule leaves doubled, and resends a whole window when it comes"
-    )
-    wide = speed_up(found, WIDE, 5e-5).mean, fall(found, WIDE, SPEC).mean
-    stalls = (
-        "the timer, where the tail of a burst is lost, and the receiver's window of 30, which a hole closes: "
-        f"with 60 it is {wide[0]:.1f} times and {wide[1]:+.0f} % (table)"
-    )
-    moved_by = stalls if repair is RACK else waits
-    ratios = {ber: speed_up(found, repair, ber).mean for ber in bers}
-    shown = ", ".join(f"{value:.2f} at {ber:g}" for ber, value in ratios.items())
+def rows_of(found: Found, setting: Setting, others: Sequence[Setting]) -> list[Row]:
+    def tried(value: Callable[[Setting], Estimate]) -> list[Tried]:
+        return [Tried(other.name, value(other)) for other in others]
+
+    holds, evidence = is_more_with_errors(found, setting)
     return [
         ratio(
-            f"{repair.name}: SpecTCP over ECN TCP at BER 5e-5",
+            f"{setting.name}: SpecTCP over ECN TCP at BER 5e-5",
             5,
-            speed_up(found, repair, 5e-5),
-            moved_by=moved_by,
+            speed_up(found, setting, 5e-5),
+            tried=tried(lambda other: speed_up(found, other, 5e-5)),
         ),
-        gain(f"{repair.name}: ECN TCP from 1e-5 to 5e-5", -77, fall(found, repair, ECN)),
-        gain(f"{repair.name}: SpecTCP from 1e-5 to 5e-5", -12, fall(found, repair, SPEC), moved_by=moved_by),
+        gain(
+            f"{setting.name}: ECN TCP from 1e-5 to 5e-5",
+            -77,
+            fall(found, setting, ECN),
+            tried=tried(lambda other: fall(found, other, ECN)),
+        ),
+        gain(
+            f"{setting.name}: SpecTCP from 1e-5 to 5e-5",
+            -12,
+            fall(found, setting, SPEC),
+            tried=tried(lambda other: fall(found, other, SPEC)),
+        ),
         claim(
-            f"{repair.name}: SpecTCP carries more, and the more so the higher the BER",
-            min(ratios.values()) >= 0.99 and ratios[1e-7] < ratios[1e-5] < ratios[5e-5] < ratios[1.2e-4],
-            evidence=f"SpecTCP over ECN TCP: {shown}",
-            moved_by=moved_by,
+            f"{setting.name}: SpecTCP carries more, and the more so the higher the BER",
+            holds,
+            evidence=evidence,
+            tried=[
+                Tried(o.name, holds=h, evidence=e)
+                for o in others
+                for h, e in (is_more_with_errors(found, o),)
+            ],
         ),
     ]
 
 
-def repair_table(found: Found) -> Table:
-    repairs = list(dict.fromkeys(repair for repair, _ in found))
+def is_more_with_errors(found: Found, setting: Setting) -> tuple[bool, str]:
+    ratios = {ber: speed_up(found, setting, ber).mean for other, ber in found if other == setting}
+    shown = ", ".join(f"{value:.2f} at {ber:g}" for ber, value in sorted(ratios.items()))
+    rising = [ratios[ber] for ber in DECISIVE]
+    return min(ratios.values()) >= 0.99 and rising == sorted(rising), f"SpecTCP over ECN TCP: {shown}"
+
+
+def goodput_table(found: Found) -> Table:
+    settings = list(dict.fromkeys(setting for setting, _ in found))
     rows: list[list[str | float | Estimate | None]] = [
         [
-            repair.name,
-            *(estimate(goodput(found, repair, 5e-5, term)) for term in NAMES),
-            speed_up(found, repair, 5e-5),
-            *(fall(found, repair, term) for term in NAMES),
-            ratio_of(received(found, repair, 5e-5, SPEC), received(found, repair, 5e-5, ECN)),
-            gain_of(received(found, repair, 5e-5, SPEC), received(found, repair, 1e-5, SPEC)),
+            f"{TIMER.name}: {setting.name}" if setting in TRIED[TIMER] else setting.name,
+            *(
+                estimate([RATE_BPS / 1e3 * each for each in goodput(found, setting, 5e-5, term)])
+                for term in NAMES
+            ),
+            speed_up(found, setting, 5e-5),
+            *(fall(found, setting, term) for term in NAMES),
         ]
-        for repair in repairs
+        for setting in settings
     ]
+    falls = (f"fall of {name}" for name in NAMES.values())
     return Table(
-        "By how losses are repaired: goodput at BER 5e-5 in kbit/s, and the fall from 1e-5 in %",
-        [
-            "repair",
-            *NAMES.values(),
-            "ratio",
-            *(f"fall of {name}" for name in NAMES.values()),
-            "ratio, duplicates counted",
-            "fall of SpecTCP, duplicates counted",
-        ],
+        "Goodput at BER 5e-5 in kbit/s, and the fall from 1e-5 in %",
+        ["", *NAMES.values(), "ratio", *falls],
         rows,
     )
 
 
-def sweep_plot(
-    found: Found,
-    bers: Sequence[float],
-    y_label: str,
-    caption: str,
-    value: Callable[[Runs, str], list[float]],
-    payload_share: float,
-) -> SweepPlot:
-    """`payload_share`: 1 to count no headers, 0 to count them."""
-    scale = RATE_BPS / 1e3 if payload_share else 1.0
-
-    def bound(ber: float) -> float:
-        packet = packet_bytes(ber)
-        return scale * (1 - packet_error_rate(ber, packet)) * (1 - payload_share * HEADER_BYTES / packet)
+def sweep_plot(found: Found, bers: Sequence[float], y_label: str, caption: str, scale: float) -> SweepPlot:
+    def values(setting: Setting, ber: float, term: str) -> list[float]:
+        return [scale * share for share in goodput(found, setting, ber, term)]
 
     return SweepPlot(
         "bit error rate",
         y_label,
         {
-            f"{name}, {repair.name}": {
-                ber: value(found[repair, ber], repair.scheme(term, packet_bytes(ber))) for ber in bers
-            }
-            for repair in (NS2, RACK)
+            f"{name}, {setting.name}": {ber: values(setting, ber, term) for ber in bers}
+            for setting in TRIED
             for term, name in NAMES.items()
         },
         caption=f"{caption}; above BER 5e-5 packets are smaller",
-        bounds={"what the link delivers": {ber: bound(ber) for ber in bers}},
+        bounds={
+            "what the link delivers": {
+                ber: scale * (1 - packet_error_rate(ber, packet_bytes(ber))) for ber in bers
+            }
+        },
         log_x=True,
     )
