@@ -180,7 +180,7 @@ KEPT = 0.8
         OpenParameter("path of the shares", "10 Mbit/s, RTT 40 ms, RED as in D6", "not stated"),
         OpenParameter(
             "path of the variation",
-            "40 Mbit/s, RTT 200 ms, BER 2e-6",
+            "40 Mbit/s, RTT 200 ms, BER 2e-6, buffers of 4 MB",
             "not stated; so fast that bit errors alone limit, and each halving is one control TCP's own",
         ),
     ),

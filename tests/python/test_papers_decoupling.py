@@ -1,0 +1,84 @@
+"""What moves the rows of paper 000, on short runs."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+from statistics import fmean
+
+import pytest
+from airtcp_studies.frame import Case, Context
+from airtcp_studies.papers.decoupling.circuits import CIRCUIT, throughput
+from airtcp_studies.papers.decoupling.header_first import FAR_MS, RTT_MS, figure_7
+from airtcp_studies.papers.decoupling.lossy import DEFAULT, LARGE, LOSSY
+from airtcp_studies.papers.decoupling.paths import ABOUT_1_MS, WINDOW, shared
+from airtcp_studies.papers.decoupling.sharing import PAPERS, VARIED, VMSS
+from hypothesis import given
+from hypothesis import strategies as st
+
+PAPERS_JSON = Path(__file__).parents[2] / "docs" / "papers.json"
+HUNDREDTHS = st.integers(10, 10_000).map(lambda ms: ms / 100)
+
+
+def test_no_row_differs_without_something_tried() -> None:
+    document = json.loads(PAPERS_JSON.read_text(encoding="utf-8"))
+    (paper,) = (each for each in document["papers"] if each["name"] == "decoupling")
+    for found in paper["experiments"]:
+        for row in found["rows"]:
+            assert not row.get("moved_by"), row["name"]
+            assert row["verdict"] != "differs" or row["tried"], row["name"]
+
+
+def test_freebsd_grants_the_buffers() -> None:
+    """A socket buffer may take SB_MAX less what the mbufs around its clusters need."""
+    cluster, mbuf, sb_max = 2048, 128, 256 * 1024
+    size = int(WINDOW.removeprefix("receive_window=").partition("B")[0])
+    assert size <= sb_max * cluster // (cluster + mbuf) < size + 1024
+
+
+def test_the_hosts_interfaces_make_vmss_worth_more() -> None:
+    found = Context(seeds=1).sweep(
+        {
+            (name, rtt): setting.case(rtt, "60s", seeds=1)
+            for name, setting in {VMSS: PAPERS[VMSS], "bare": VARIED["without the interfaces"]}.items()
+            for rtt in ABOUT_1_MS
+        }
+    )
+
+    def worth(name: str) -> float:
+        runs = [found[name, rtt] for rtt in ABOUT_1_MS]
+        return fmean(throughput(each, "tcp1")[0] / throughput(each, "tcp2")[0] for each in runs)
+
+    assert worth("bare") < 1 < worth(VMSS)
+
+
+def test_a_longer_round_trip_favours_the_larger_vmss() -> None:
+    sets = {"duration": "80s"}
+    found = Context(seeds=2).sweep(
+        {rtt: Case(figure_7(3000, rtt), [CIRCUIT], sets) for rtt in (RTT_MS, FAR_MS)}
+        | {"varied": Case(figure_7(3000, FAR_MS, vary_ms=5), [CIRCUIT], sets)}
+    )
+    worth = {key: fmean(throughput(r, "other")) / fmean(throughput(r, "one")) for key, r in found.items()}
+    assert worth[FAR_MS] > 1.5 * worth[RTT_MS]
+    assert worth[FAR_MS] > 1.5 * worth["varied"]
+
+
+def test_default_buffers_do_not_fill_the_queue() -> None:
+    sets = {"duration": "20s", "link.wireless.loss.ber": 1e-7}
+    schemes = [DEFAULT["Reno"], LARGE["Reno"]]
+    runs = Context(seeds=1).run(LOSSY, schemes, sets)
+    small, large = (
+        runs.link(scheme, lambda link: link["drops_overflow"], "wireless")[0] for scheme in schemes
+    )
+    assert small == 0 < large
+
+
+@given(rtt=HUNDREDTHS, share=st.floats(0, 1), interfaces=st.booleans())
+def test_the_mean_round_trip_is_the_one_asked_for(rtt: float, share: float, interfaces: bool) -> None:
+    vary = round(share * rtt, 1)
+    text = shared(rtt, queue="{ packets = 50 }", vary_ms=vary, interfaces=interfaces)
+    *before, link = tomllib.loads(text)["link"]
+    assert len(before) == interfaces
+    varies = float(link["reverse"]["jitter"]["high"].removesuffix("ms")) if vary else 0.0
+    assert 2 * float(link["delay"].removesuffix("ms")) + varies / 2 == pytest.approx(rtt, abs=1e-3)
