@@ -172,6 +172,13 @@ def test_the_short_page_folds_what_has_no_verdict() -> None:
     assert len(judged_first(rows[1:])) == FEW + 1
 
 
+def test_the_page_has_what_linux_measured() -> None:
+    document = paper_results([experiment_out(_first(), Result([info("it", 1.0)]), seeds=3, quick=False)])
+    row = ["one over the other", "1.65", "1.57"]
+    assert "| one over the other | 1.65 | 1.57 |" in page(document, {_first().id: [row]})
+    assert page(document, {"another": [row]}) == page(document)
+
+
 def _first() -> Experiment:
     return papers()[0].experiments[0]
 

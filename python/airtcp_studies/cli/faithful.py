@@ -16,7 +16,7 @@ from airtcp.running.progress import watched
 from airtcp.showing.figures.style import save_svg, style
 from airtcp_studies.fidelity import findings
 from airtcp_studies.fidelity.anchor import ANCHOR_MBPS, section
-from airtcp_studies.fidelity.circuit_journal import CircuitJournal, OnLinux
+from airtcp_studies.fidelity.circuit_journal import CIRCUITS, CircuitJournal, OnLinux
 from airtcp_studies.fidelity.circuit_page import CircuitRuns, circuit_section
 from airtcp_studies.fidelity.circuits import KEPT_ROWS, PAPERS_ROWS, Row
 from airtcp_studies.fidelity.grid import Cell, cells
@@ -28,7 +28,6 @@ from airtcp_studies.fidelity.plot import differences
 
 FIGURES = "figures"
 JOURNAL = "kernel.jsonl"
-CIRCUITS = "circuits.jsonl"
 MOST = 12
 MOST_QUICK = 3
 ANCHORED = 2

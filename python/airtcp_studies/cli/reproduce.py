@@ -23,6 +23,8 @@ from airtcp.results.document import to_json
 from airtcp.running.progress import watched
 from airtcp.showing.figures.style import save, save_svg, style
 from airtcp.showing.table import Heading, print_fitted
+from airtcp_studies.fidelity.circuit_journal import CIRCUITS, CircuitJournal
+from airtcp_studies.fidelity.circuit_page import papers_rows
 from airtcp_studies.frame import words
 from airtcp_studies.frame.context import QUICK_SEEDS, Context
 from airtcp_studies.frame.docs import FIGURES, page
@@ -226,4 +228,5 @@ def _write_docs(folder: Path, document: PaperResults) -> None:
     if data.exists():
         document = merged(json_module.loads(data.read_text(encoding="utf-8")), document)
     data.write_text(to_json(document), encoding="utf-8")
-    (folder / "papers.md").write_text(page(document), encoding="utf-8")
+    journal = CircuitJournal(folder / "fidelity" / CIRCUITS)
+    (folder / "papers.md").write_text(page(document, papers_rows(journal)), encoding="utf-8")

@@ -9,6 +9,9 @@ from pathlib import Path
 
 from airtcp.facts.records import Flow, Run
 
+CIRCUITS = "circuits.jsonl"
+"""The file's name."""
+
 
 @dataclass(frozen=True)
 class Told:

@@ -97,13 +97,26 @@ class CircuitRuns:
 
     def values(self, row: Row) -> tuple[float, float]:
         """Returns the simulator's value and Linux's, once both have run."""
+        return _mean(row, lambda name, seed: self._simulated[name, seed]), self.on_linux(row)
 
-        def mean(of: Callable[[str, int], Told]) -> float:
-            seeds = range(1, SEEDS + 1)
-            return fmean(row.value([of(setting.name, seed) for setting in row.settings]) for seed in seeds)
+    def on_linux(self, row: Row) -> float:
+        return _mean(row, lambda name, seed: self.journal.of(name, seed).told)
 
-        measured = mean(lambda name, seed: self.journal.of(name, seed).told)
-        return mean(lambda name, seed: self._simulated[name, seed]), measured
+
+def papers_rows(journal: CircuitJournal) -> dict[str, list[list[str]]]:
+    """Returns what Linux has measured, by experiment of paper 000: what it is, the paper's value, Linux's."""
+    runs = CircuitRuns(journal)
+    found: dict[str, list[list[str]]] = {}
+    for row in PAPERS_ROWS:
+        if not runs.missing([row]):
+            cells = [row.what, row.paper, f"{runs.on_linux(row):{row.form}}"]
+            found.setdefault(row.experiment, []).append(cells)
+    return found
+
+
+def _mean(row: Row, of: Callable[[str, int], Told]) -> float:
+    seeds = range(1, SEEDS + 1)
+    return fmean(row.value([of(setting.name, seed) for setting in row.settings]) for seed in seeds)
 
 
 def _wanted(rows: Sequence[Row]) -> Iterator[tuple[Setting, int]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from airtcp.facts.numbers import percent
 from airtcp_studies.frame import words
@@ -25,7 +25,14 @@ with the value chosen and why; no value was chosen to make a number match.
 """
 
 
-def page(document: PaperResults) -> str:
+LinuxRows = Mapping[str, Sequence[Sequence[str]]]
+"""By experiment: what was measured on real packets, the paper's value, Linux's."""
+ON_LINUX = (
+    "On real packets, with hosts and control TCPs of today ([docs/fidelity.md](fidelity.md#circuits)):\n"
+)
+
+
+def page(document: PaperResults, on_linux: LinuxRows | None = None) -> str:
     introduction = INTRODUCTION.format(
         confidence=percent(document["confidence"], 0),
         gain="a third",
@@ -33,7 +40,7 @@ def page(document: PaperResults) -> str:
     )
     parts = [introduction, *_summary(document["papers"])]
     for paper in document["papers"]:
-        parts += _paper(paper)
+        parts += _paper(paper, on_linux or {})
     return "\n".join(parts).rstrip() + "\n"
 
 
@@ -49,14 +56,14 @@ def _summary(papers: Sequence[PaperOut]) -> Iterator[str]:
     yield from table(["paper", "experiments", "rows", "agree", "differ", words.NOT_EXPLAINED], rows)
 
 
-def _paper(paper: PaperOut) -> Iterator[str]:
+def _paper(paper: PaperOut, on_linux: LinuxRows) -> Iterator[str]:
     yield f"## {paper['title']}\n"
     yield from (f"{note}\n" for note in paper["notes"])
     for found in paper["experiments"]:
-        yield from _experiment(found)
+        yield from _experiment(found, on_linux.get(found["id"], ()))
 
 
-def _experiment(found: ExperimentOut) -> Iterator[str]:
+def _experiment(found: ExperimentOut, on_linux: Sequence[Sequence[str]]) -> Iterator[str]:
     yield f"### {_heading(found)}\n"
     yield f"{found['where']}. {words.setup(found)}\n"
     if found["quick"]:
@@ -69,6 +76,9 @@ def _experiment(found: ExperimentOut) -> Iterator[str]:
     if words.all_tried(found):
         yield f"{words.TRIED}:\n"
         yield from table(words.TRIED_COLUMNS, words.all_tried(found), "llrl")
+    if on_linux:
+        yield ON_LINUX
+        yield from table(["", "paper", "Linux"], on_linux, "lrr")
     for extra in found["tables"]:
         yield from _extra(extra)
     for figure in found["figures"]:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -15,8 +16,8 @@ from airtcp_studies.cli import faithful
 from airtcp_studies.fidelity import findings
 from airtcp_studies.fidelity import measure as measuring
 from airtcp_studies.fidelity.anchor import ANCHOR_MBPS, section
-from airtcp_studies.fidelity.circuit_journal import CircuitJournal, OnLinux, Told, told
-from airtcp_studies.fidelity.circuit_page import SEEDS, CircuitRuns, circuit_section
+from airtcp_studies.fidelity.circuit_journal import CIRCUITS, CircuitJournal, OnLinux, Told, told
+from airtcp_studies.fidelity.circuit_page import SEEDS, CircuitRuns, circuit_section, papers_rows
 from airtcp_studies.fidelity.circuits import KEPT_ROWS, PAPERS_ROWS, Setting
 from airtcp_studies.fidelity.findings import Finding
 from airtcp_studies.fidelity.grid import SCHEMES, Cell, Point, cells, scenario
@@ -33,6 +34,8 @@ from airtcp_studies.fidelity.judge import (
 )
 from airtcp_studies.fidelity.measure import Comparer, Repeats, Simulator
 from airtcp_studies.fidelity.page import page, verdict
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from airtcp._engine import Scenario
 from airtcp.cli import main
@@ -337,6 +340,21 @@ def test_a_row_of_circuits_has_both_sides(tmp_path: Path) -> None:
     in_simulator, on_linux = again.values(row)
     assert in_simulator == pytest.approx(simulated.goodput_bps["one"] / 8e3, rel=0.1)
     assert on_linux == 1000.0
+
+
+@settings(max_examples=20)
+@given(st.sets(st.sampled_from(sorted({s.name for row in PAPERS_ROWS for s in row.settings}))))
+def test_the_papers_page_has_the_rows_that_linux_has_run(ran: set[str]) -> None:
+    linux = Told({"one1": 8e6, "other2": 4e6}, {"one1": 8e6, "other2": 4e6}, 0, 10, 1, 1)
+    with TemporaryDirectory() as folder:
+        journal = CircuitJournal(Path(folder) / CIRCUITS)
+        for name in ran:
+            for seed in range(1, SEEDS + 1):
+                journal.add(OnLinux(name, seed, linux, 0.1, "6.18.5", "2026-11-23"))
+        found = papers_rows(CircuitJournal(Path(folder) / CIRCUITS))
+    whole = [row for row in PAPERS_ROWS if {setting.name for setting in row.settings} <= ran]
+    assert [what for rows in found.values() for what, *_ in rows] == [row.what for row in whole]
+    assert list(found) == list(dict.fromkeys(row.experiment for row in whole))
 
 
 # The command.
