@@ -12,10 +12,13 @@ from airtcp_studies.frame import Case, Context
 from airtcp_studies.papers.decoupling.circuits import CIRCUIT, throughput
 from airtcp_studies.papers.decoupling.header_first import FAR_MS, RTT_MS, figure_7
 from airtcp_studies.papers.decoupling.lossy import DEFAULT, LARGE, LOSSY
-from airtcp_studies.papers.decoupling.paths import ABOUT_1_MS, WINDOW, shared
+from airtcp_studies.papers.decoupling.paths import ABOUT_1_MS, HEADER_BYTES, WINDOW, shared
 from airtcp_studies.papers.decoupling.sharing import PAPERS, VARIED, VMSS
 from hypothesis import given
 from hypothesis import strategies as st
+
+from airtcp.advise.deployment import CIRCUITS
+from airtcp.fit import measurement
 
 PAPERS_JSON = Path(__file__).parents[2] / "docs" / "papers.json"
 HUNDREDTHS = st.integers(10, 10_000).map(lambda ms: ms / 100)
@@ -72,6 +75,12 @@ def test_default_buffers_do_not_fill_the_queue() -> None:
         runs.link(scheme, lambda link: link["drops_overflow"], "wireless")[0] for scheme in schemes
     )
     assert small == 0 < large
+
+
+def test_header_packets_have_one_length() -> None:
+    """The paper's, the wire's (docs/circuit-wire.md), and the one that advice states."""
+    assert HEADER_BYTES == measurement.HEADER_BYTES
+    assert f"header packets of {HEADER_BYTES} bytes" in str(CIRCUITS["decoupling"].headers)
 
 
 @given(rtt=HUNDREDTHS, share=st.floats(0, 1), interfaces=st.booleans())

@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from airtcp.fit.measurement import HEADER_BYTES, IPV6_MORE_BYTES
+
 Place = Literal["sender", "receiver", "gateway"]
 Stage = Literal["default", "setting", "software", "build", "unwritten", "history"]
 Airtcp = Literal["not needed", "yes", "not yet", "no"]
@@ -220,8 +222,8 @@ CIRCUITS: dict[str, Facts] = {
         " between two gateways, airtcpd circuit send and receive, which leaves the hosts unchanged",
         "paper 000 §4 and §8",
         "yes",
-        headers="adds header packets of 52 bytes (72 with IPv6), one per VMSS of data, which firewalls must"
-        " admit",
+        headers=f"adds header packets of {HEADER_BYTES} bytes ({HEADER_BYTES + IPV6_MORE_BYTES} with IPv6),"
+        " one per VMSS of data, which firewalls must admit",
         encrypted="the circuit carries packets of any kind; the data TCP is the host's own",
         caution="helps only what the decoupled host sends: for the other direction, run it at the other end"
         " too; a trunk between gateways repairs nothing, so that without decoupled hosts it gives nothing"

@@ -19,7 +19,9 @@ Direction = Literal["forward", "reverse", "both"]
 OTHER_WAY: dict[Direction, Direction] = {"forward": "reverse", "reverse": "forward", "both": "both"}
 
 HEADER_BYTES = 52
-"""Headers of IPv4 and TCP with timestamps."""
+"""Headers of IPv4 and TCP with timestamps; also the length of a circuit's header packet."""
+IPV6_MORE_BYTES = 20
+"""By which IPv6's header is longer than IPv4's."""
 
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]

@@ -9,6 +9,7 @@ import numpy as np
 
 from airtcp.fit.json_values import Json, number, object_of, objects_of
 from airtcp.fit.measurement import (
+    HEADER_BYTES,
     Arrived,
     Direction,
     Floats,
@@ -25,8 +26,7 @@ from airtcp.fit.readers.iperf3.result import Test
 from airtcp.fit.readers.iperf3.totals import arrived, course, offered, omitted_s, sent
 from airtcp.fit.readers.iperf3.way import Way, losses
 
-# Headers of IPv4 and TCP with timestamps; of IPv4 and UDP.
-_TCP_HEADER_BYTES = 52
+# Headers of IPv4 and UDP.
 _UDP_HEADER_BYTES = 28
 
 
@@ -36,7 +36,7 @@ def lengths_of(test: Test) -> tuple[float, float]:
         payload = number(test.options, "blksize") or 1448.0
         return payload + _UDP_HEADER_BYTES, payload
     payload = number(test.start, "tcp_mss_default") or number(test.start, "tcp_mss") or 1448.0
-    return payload + _TCP_HEADER_BYTES, payload
+    return payload + HEADER_BYTES, payload
 
 
 def by_length(tests: list[Test], ways: list[Direction]) -> Iterator[LengthCount]:

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from airtcp.fit.measurement import (
+    HEADER_BYTES,
     Arrived,
     Course,
     Floats,
@@ -31,8 +32,6 @@ _FEW_SAMPLES = 4
 _PREFIXES = {"": 1.0, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
 _FLAGS = frozenset(("ts", "sack", "ecn", "ecnseen", "fastopen"))
 _ALGORITHM = re.compile(r"[a-z][a-z0-9_-]*$")
-# Headers of IPv4 and TCP, with timestamps.
-_HEADER_BYTES = 52
 _RECEIVES_MORE = 10
 _NEVER = float("nan")
 
@@ -125,11 +124,11 @@ class Connection:
         news &= np.isfinite(rtt_s)
         if not news.any():
             return None
-        return RoundTrips(time_s[news], rtt_s[news], self.mss_bytes + _HEADER_BYTES, self.least_s)
+        return RoundTrips(time_s[news], rtt_s[news], self.mss_bytes + HEADER_BYTES, self.least_s)
 
     def _throughput(self, time_s: Floats, count: Floats) -> tuple[Throughput, ...]:
         """Returns the throughput of IP packets. A lone sample has the delivery rate."""
-        expansion = (self.mss_bytes + _HEADER_BYTES) / self.mss_bytes
+        expansion = (self.mss_bytes + HEADER_BYTES) / self.mss_bytes
         interval_s, grown = np.diff(time_s), np.diff(count)
         some = (interval_s > 0) & (grown >= 0)
         if some.any() and grown[some].any():
@@ -182,7 +181,7 @@ class Connection:
             np.array(self.cwnd)[1:] * self.mss_bytes,
             np.maximum(np.diff(self.resent), 0.0),
         )
-        expansion = (self.mss_bytes + _HEADER_BYTES) / self.mss_bytes
+        expansion = (self.mss_bytes + HEADER_BYTES) / self.mss_bytes
         return course, Arrived(float(acked[-1]) * expansion, lasted_s)
 
     def _retransmitted(self) -> float:

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from airtcp.fit.measurement import LengthCount
+from airtcp.fit.measurement import HEADER_BYTES, LengthCount
 from airtcp.fit.readers.ss.connection import Fields
 
-_HEADER_BYTES = 52
-"""Of IPv4 and TCP with timestamps."""
 _SYN_BYTES = 60
 _HANDSHAKE = 2
 """The SYN, and the ACK of the other end's."""
@@ -35,11 +33,11 @@ def _of(fields: Fields) -> Iterator[LengthCount]:
     arrived = max(0, int(segments - unacked) - resent)
     yield LengthCount(_SYN_BYTES, _HANDSHAKE, _HANDSHAKE, "forward")
     if arrived:
-        yield LengthCount(_HEADER_BYTES + acked / arrived, arrived, arrived, "forward")
+        yield LengthCount(HEADER_BYTES + acked / arrived, arrived, arrived, "forward")
     waiting = _number(fields, "bytes_sent") - _number(fields, "bytes_retrans") - acked
     is_full = unacked > 0 and waiting >= _NEARLY * mss * unacked
     if acked < mss / 2 and resent >= _RESENT and is_full:
-        yield LengthCount(_HEADER_BYTES + mss, int(unacked) + resent, 0, "forward")
+        yield LengthCount(HEADER_BYTES + mss, int(unacked) + resent, 0, "forward")
 
 
 def _number(fields: Fields, name: str) -> float:
