@@ -30,6 +30,7 @@ from airtcp.cli.options import (
     DurationOption,
     JobsOption,
     JsonOption,
+    OnlyOption,
     OutOption,
     ProfileOption,
     ReportOption,
@@ -91,6 +92,7 @@ def command(
     ] = None,
     controller: ControllerOption = None,
     changes: SetOption = None,
+    only: OnlyOption = None,
     quick: Annotated[
         bool, typer.Option("--quick", help="Do a tenth of the work, for a first impression.")
     ] = False,
@@ -131,10 +133,11 @@ def command(
         raise InputError("--format and --json -: only one of them can write to standard output")
     controls = choices("--control", ",".join(control or []), CONTROLS)
     try:
-        request = load(scenario, changes, controller, duration=duration, profile=profile)
+        request = load(scenario, changes, controller, only, duration=duration, profile=profile)
     except PathError as failure:
         console = plain_console(stderr=json == "-" or form is not None)
         console.print(str(failure))
+        write_json(failure.found, json)
         if not (apply and failure.is_hole):
             raise typer.Exit(FAILED) from failure
         from airtcp.cli import applying  # noqa: PLC0415 as below

@@ -18,6 +18,7 @@ from airtcp.cli.options import (
     DurationOption,
     IntervalOption,
     JsonOption,
+    OnlyOption,
     PdfOption,
     ProfileOption,
     ReportOption,
@@ -76,6 +77,7 @@ def command(
     schemes: SchemesOption = None,
     controller: ControllerOption = None,
     changes: SetOption = None,
+    only: OnlyOption = None,
     seeds: SeedsOption = None,
     duration: DurationOption = None,
     profile: ProfileOption = None,
@@ -93,7 +95,7 @@ def command(
     """
     count = None if seeds is None else str(seeds)
     request = load(
-        scenario, changes, controller, schemes=schemes, seeds=count, duration=duration, profile=profile
+        scenario, changes, controller, only, schemes=schemes, seeds=count, duration=duration, profile=profile
     )
     if on == "sim":
         _say_cost(request.scenario, jobs)

@@ -6,6 +6,10 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from airtcp.fit.document import FitDocument
 
 FAILED = 1
 """Exit code if a run of a user's congestion control failed, or if nothing arrived in any run or measurement.
@@ -21,8 +25,10 @@ class InputError(Exception):
 class PathError(Exception):
     """The input is sound, and shows that the path fails; shown without a traceback."""
 
-    def __init__(self, text: str, *, is_hole: bool) -> None:
+    def __init__(self, text: str, found: FitDocument, *, is_hole: bool) -> None:
         super().__init__(text)
+        self.found = found
+        """What the measurements show, as `airtcp fit --json` writes it."""
         self.is_hole = is_hole
         """Whether a path-MTU black hole is the reason, against which hosts can do something."""
 

@@ -13,7 +13,7 @@ import typer
 from airtcp.cli.console import plain_console, write_json
 from airtcp.cli.errors import FAILED, InputError, PathError, check_outputs, writing
 from airtcp.cli.given import named_for
-from airtcp.cli.options import JsonOption
+from airtcp.cli.options import JsonOption, OnlyOption
 from airtcp.facts.files import SCENARIO
 
 if TYPE_CHECKING:
@@ -61,13 +61,7 @@ def command(
         str | None,
         typer.Option("--format", metavar="NAME", help="Format of the files, if it cannot be detected."),
     ] = None,
-    only: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help="The host, column or flow to fit, of a file that has several; part of its name is enough.",
-        ),
-    ] = None,
+    only: OnlyOption = None,
     out: Annotated[
         str | None,
         typer.Option(
@@ -156,7 +150,7 @@ def fitted_to(
         raise InputError(str(error)) from error
 
 
-def fitted_and_said(paths: list[Path]) -> Fit:
+def fitted_and_said(paths: list[Path], only: str | None = None) -> Fit:
     """Fits measurements given in place of a scenario, and prints the findings and assumptions.
 
     Raises InputError, and PathError if they show that nothing arrives.
@@ -164,9 +158,12 @@ def fitted_and_said(paths: list[Path]) -> Fit:
     from airtcp.fit import NothingArrives  # noqa: PLC0415 as in `fitted_to`
 
     try:
-        fitted = fitted_to(paths)
+        fitted = fitted_to(paths, only=only)
     except NothingArrives as failure:
-        raise PathError(str(failure), is_hole=bool(failure.holes)) from failure
+        from airtcp.fit.document import failure_document  # noqa: PLC0415 as above
+
+        found = failure_document(failure)
+        raise PathError(str(failure), found, is_hole=bool(failure.holes)) from failure
     say(fitted, plain_console(stderr=True))
     return fitted
 

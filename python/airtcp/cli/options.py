@@ -33,6 +33,14 @@ ScenarioArgument = Annotated[
         show_default=False,
     ),
 ]
+OnlyOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="The host, column or flow to fit, of a file that has several; part of its name is enough.",
+        show_default=False,
+    ),
+]
 SchemesOption = Annotated[
     str | None,
     typer.Option(
@@ -138,14 +146,20 @@ def load(
     given: Path | Sequence[Path] | None,
     changes: list[str] | None,
     controller: Sequence[str] | None = None,
+    only: str | None = None,
     **named: str | None,
 ) -> Request:
-    """Reads the scenario or measurements and applies `--set`, then the options that stand for keys."""
+    """Reads the scenario or measurements and applies `--set`, then the options that stand for keys.
+
+    `only` names a path if a measurement has several.
+    """
     paths = [given] if isinstance(given, Path) else list(given or [])
     overrides = [_split(change) for change in changes or []]
     arguments = [str(path) for path in paths]
     for change in changes or []:
         arguments += ["--set", change]
+    if only is not None:
+        arguments += ["--only", only]
     for option in controller or []:
         arguments += ["--controller", option]
     as_asked: dict[str, str] = {}
@@ -160,8 +174,10 @@ def load(
             # Readers and estimators are slow to import and are needed only here.
             from airtcp.cli.fit import fitted_and_said  # noqa: PLC0415
 
-            fitted = fitted_and_said(paths)
+            fitted = fitted_and_said(paths, only)
             return Request(fitted.load(overrides, own), arguments, own, fitted.scenario)
+        if only is not None:
+            raise InputError(f"--only {only} chooses a path of a measurement; a scenario has one")
         path = paths[0] if paths else None
         scenario = _read(path, overrides, own)
         written = _read(path, [], own) if "measurement" in document(scenario) else None

@@ -17,6 +17,7 @@ from airtcp.cli.given import check_needs, named_for
 from airtcp.cli.options import (
     DurationOption,
     IntervalOption,
+    OnlyOption,
     PdfOption,
     ProfileOption,
     ReportOption,
@@ -62,6 +63,7 @@ def command(
     ] = None,
     controller: ControllerOption = None,
     changes: SetOption = None,
+    only: OnlyOption = None,
     duration: DurationOption = None,
     profile: ProfileOption = None,
     series: Annotated[
@@ -98,7 +100,7 @@ def command(
     check_needs(context, NEEDS)
     if pcap and on == "linux":
         raise InputError("--pcap captures simulator runs; use `airtcpd link` to capture packets on a host")
-    request = load(scenario, changes, controller, duration=duration, profile=profile)
+    request = load(scenario, changes, controller, only, duration=duration, profile=profile)
     check_outputs(out, series, report, pcap)
 
     from airtcp.asking.run import run  # noqa: PLC0415 it loads Polars

@@ -331,7 +331,8 @@ def test_the_commands_say_it_first_and_fail(tmp_path: Path) -> None:
     found = json.loads((tmp_path / "found.json").read_text())
     assert (found["rate_bps"], found["scenario"]) == (None, None)
     assert found["holes"][0]["vanishes_bytes"] == 1500
-    advised = _airtcp("advise", str(path), folder=tmp_path)
+    advised = _airtcp("advise", str(path), "--json", "advice.json", folder=tmp_path)
+    assert json.loads((tmp_path / "advice.json").read_text()) == found
     assert advised.returncode == 1
     assert advised.stdout.startswith("Only short packets arrive")
     compared = _airtcp("compare", str(path), folder=tmp_path)

@@ -9,6 +9,8 @@ from conftest import Cli
 from hypothesis import given
 from hypothesis import strategies as st
 
+from airtcp.cli.errors import InputError
+from airtcp.cli.options import load
 from airtcp.fit import fit
 from airtcp.fit.measurement import Measurement, Subjects
 from airtcp.fit.readers import FileError
@@ -65,3 +67,17 @@ def test_a_name_for_a_file_of_one_path_is_refused(tmp_path: Path) -> None:
     path.write_text(pings("192.0.2.1", 20, 60))
     with pytest.raises(FileError, match="leave it out"):
         fit(path, only="192.0.2.1")
+
+
+def test_every_question_about_a_measurement_takes_one_of_its_paths(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "fping.txt"
+    path.write_text("".join(f"192.0.2.{host} : {' '.join(['20.5'] * 30)}\n" for host in (1, 2)))
+    asked = load([path], None, only="192.0.2.2")
+    assert asked.arguments == [str(path), "--only", "192.0.2.2"]
+    assert "192.0.2.2 is used; left out: 192.0.2.1" in capsys.readouterr().err
+    with pytest.raises(InputError, match="2 hosts"):
+        load([path], None)
+    with pytest.raises(InputError, match="a scenario has one"):
+        load(None, None, only="192.0.2.2")
