@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from airtcp._engine import Scenario
 from airtcp_studies.fidelity.circuit_journal import Told
+from airtcp_studies.papers.decoupling.features import FEATURES
 from airtcp_studies.papers.decoupling.header_first import HEADER_FIRST
 from airtcp_studies.papers.decoupling.paths import flow, link
 from airtcp_studies.papers.decoupling.shares import GMB_MBIT, QUEUES, RED
@@ -17,6 +18,9 @@ PLAIN = "reno"
 CIRCUIT = "reno+decoupling:loss_reports=false:tunnel_queue=50:tunnel_delay=0s"
 """The paper's tunnel queue without loss reports; hosts and control TCPs are today's."""
 FIFO = "{ packets = 50 }"
+
+AGGRESSIVE_BER = 2e-6
+"""Of the paper's D4, and of D8."""
 
 Value = Callable[[Sequence[Told]], float]
 """Computed from one run of each of a row's settings."""
@@ -110,6 +114,36 @@ def _gain(ber: float) -> Row:
     )
 
 
+def _papers_data_tcp(left_out: Sequence[str], rtt_ms: float) -> Setting:
+    """The paper's data TCP, without some of F1, F2 and F3."""
+    name = "without " + " ".join(FEATURES[key] for key in left_out) if left_out else "with F1 F2 F3"
+    scheme = f"{CIRCUIT}:error_control=paper" + "".join(f":{key}=false" for key in left_out)
+    path = link("10Mbit/s", rtt_ms, queue=FIFO, more=f"loss = {{ ber = {AGGRESSIVE_BER:g} }}")
+    return Setting(f"data TCP {name}, RTT {rtt_ms:g} ms", path + flow("one1", scheme))
+
+
+def _features(rtt_ms: float) -> tuple[Row, ...]:
+    """D8: what F1, F2 and F3 are worth."""
+    everything = _papers_data_tcp((), rtt_ms)
+
+    def gain(left_out: Sequence[str]) -> Row:
+        what = "all three over none" if len(left_out) > 1 else f"{FEATURES[left_out[0]]} beside the others"
+        return Row(
+            "D8",
+            f"{what}, RTT {rtt_ms:g} ms [%]",
+            (everything, _papers_data_tcp(left_out, rtt_ms)),
+            lambda told: 100 * (_kilobytes(told[0]) / _kilobytes(told[1]) - 1),
+            form="+.0f",
+        )
+
+    level = f"F1, F2 and F3, RTT {rtt_ms:g} ms [KB/s]"
+    return (
+        Row("D8", level, (everything,), lambda told: _kilobytes(told[0]), form=".0f"),
+        *(gain((key,)) for key in FEATURES),
+        gain(tuple(FEATURES)),
+    )
+
+
 def _beside_tcps(told: Sequence[Told]) -> float:
     """Returns the stream's rate over its guarantee plus a TCP's share."""
     rates = told[0].throughput_bps
@@ -143,6 +177,8 @@ PAPERS_ROWS = (
     ),
     Row("D6", "… over its GMB and a TCP's share", (GUARANTEED,), _beside_tcps, "1"),
     Row("D7", "4 control TCPs over 1", (SEVERAL,), lambda told: 4 * _over_other(told), "4"),
+    *_features(10),
+    *_features(100),
 )
 
 REPORTS = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 from collections.abc import Callable
 from contextlib import nullcontext
@@ -18,7 +19,7 @@ from airtcp_studies.fidelity import measure as measuring
 from airtcp_studies.fidelity.anchor import ANCHOR_MBPS, section
 from airtcp_studies.fidelity.circuit_journal import CIRCUITS, CircuitJournal, OnLinux, Told, told
 from airtcp_studies.fidelity.circuit_page import SEEDS, CircuitRuns, circuit_section, papers_rows
-from airtcp_studies.fidelity.circuits import KEPT_ROWS, PAPERS_ROWS, Setting
+from airtcp_studies.fidelity.circuits import KEPT_ROWS, PAPERS_ROWS, Row, Setting
 from airtcp_studies.fidelity.findings import Finding
 from airtcp_studies.fidelity.grid import SCHEMES, Cell, Point, cells, scenario
 from airtcp_studies.fidelity.journal import Journal, Measured, Outcome, outcome
@@ -355,6 +356,16 @@ def test_the_papers_page_has_the_rows_that_linux_has_run(ran: set[str]) -> None:
     whole = [row for row in PAPERS_ROWS if {setting.name for setting in row.settings} <= ran]
     assert [what for rows in found.values() for what, *_ in rows] == [row.what for row in whole]
     assert list(found) == list(dict.fromkeys(row.experiment for row in whole))
+
+
+@pytest.mark.parametrize("row", [row for row in PAPERS_ROWS if row.experiment == "D8" and "[%]" in row.what])
+def test_a_feature_of_the_papers_data_tcp_is_worth_what_its_absence_costs(row: Row) -> None:
+    whole, without = (setting.path for setting in row.settings)
+    lacks = {"F1", "F2", "F3"} if "none" in row.what else {row.what.partition(" ")[0]}
+    assert {key.upper() for key in ("f1", "f2", "f3") if f":{key}=false" in without} == lacks
+    assert re.sub(r":f\d=false", "", without) == whole
+    half = [Told({"one1": goodput}, {}, 0, 1, 1, 1) for goodput in (8e6, 4e6)]
+    assert row.value(half) == 100.0
 
 
 # The command.
