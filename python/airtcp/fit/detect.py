@@ -6,6 +6,7 @@ import re
 import stat
 from pathlib import Path
 
+from airtcp.fit.foreign import foreign
 from airtcp.fit.measurement import Measurement, Subjects
 from airtcp.fit.readers import FileError, Reader, readers
 from airtcp.fit.subjects import chosen
@@ -14,6 +15,8 @@ from airtcp.fit.text import head, is_packed
 _NUMBER = re.compile(r"[-+]?\d{1,20}(?:\.\d{0,20})?(?:[eE][-+]?\d{1,3})?")
 _LINES_OF_TABLE = 10
 _SURE_ENOUGH = 0.2
+_PERHAPS_ANOTHER = 0.5
+"""A format that is less certain gives way to a program whose output is not read."""
 _TELLS_APART = 0.05
 _TOML_LINE = re.compile(rb"^\s*(\[\[?\s*[A-Za-z_][\w.\- ]*\]\]?|[A-Za-z_][\w.\-]*\s*=\s*\S.*)\s*(#.*)?$")
 _TEXT_CONTROLS = frozenset(b"\t\n\v\f\r\x07\x08\x1b")
@@ -104,6 +107,8 @@ def _named(name: str) -> Reader:
 def _recognised(path: Path, start: bytes) -> Reader:
     scores = sorted(((reader.recognises(start), reader.name) for reader in readers()), reverse=True)
     best, name = scores[0]
+    if best < _PERHAPS_ANOTHER and (what := foreign(start)):
+        raise FileError(f"{path}: {what}")
     if best < _SURE_ENOUGH:
         raise FileError(f"{path}: {_foreign(path, start)}")
     rivals = [other for score, other in scores[1:] if score > best - _TELLS_APART]
