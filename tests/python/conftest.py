@@ -20,7 +20,9 @@ from airtcp.linux.airtcpd import Airtcpd, find
 from airtcp.linux.error import LinuxError
 
 # No test asserts elapsed time.
-hypothesis.settings.register_profile("airtcp", deadline=None)
+hypothesis.settings.register_profile(
+    "airtcp", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
 hypothesis.settings.load_profile("airtcp")
 
 SERVER = Path(__file__).with_name("command_server.py")
