@@ -152,7 +152,8 @@ fmt: .venv/engine.stamp ## rewrite sources in the house format
 	$(BIN)/ruff format .
 
 tools: # what some tests need; they are skipped where it cannot be had
-	@scripts/install-tools.sh tshark=tshark tcpdump=tcpdump tcptrace=tcptrace ip=iproute2 nft=nftables iperf3=iperf3 chromium=chromium
+	@scripts/install-tools.sh tshark=tshark tcpdump=tcpdump tcptrace=tcptrace ip=iproute2 nft=nftables iperf3=iperf3 \
+	    ping=iputils-ping fping=fping irtt=irtt mtr=mtr-tiny chromium=chromium
 
 .venv/deps.stamp: pyproject.toml scripts/venv.sh
 	scripts/venv.sh

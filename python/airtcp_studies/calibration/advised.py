@@ -9,9 +9,10 @@ from statistics import fmean
 from airtcp.advise.advice import Advice
 from airtcp.advise.ask import NOW, advise
 from airtcp.advise.candidates import EFFORTS
+from airtcp.fit import fit
 from airtcp.running.scratch import scratch_folder
-from airtcp_studies.calibration.claims import fit_of
 from airtcp_studies.calibration.paths import KnownPath
+from airtcp_studies.calibration.simulated import measured
 
 DEPLOYABLE = frozenset(EFFORTS[: EFFORTS.index("build") + 1])
 """Stages of what a host can have today."""
@@ -46,7 +47,7 @@ class Worth:
 def worth(path: KnownPath) -> Worth:
     """Asks what a sender should use, from the path's measurement, and tries all candidates on the path."""
     with scratch_folder() as folder:
-        advice = advise(fit_of(path, folder)[0], control="sender", quick=True, jobs=1)
+        advice = advise(fit(measured(path, folder).files), control="sender", quick=True, jobs=1)
     names = _candidates(advice)
     reached = {name: _goodput_bps(path, name) for name in names}
     best = max(names, key=reached.__getitem__)

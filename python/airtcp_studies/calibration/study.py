@@ -2,32 +2,23 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from dataclasses import asdict, dataclass
+from concurrent.futures import Executor, ProcessPoolExecutor
+from dataclasses import dataclass
 from multiprocessing import get_context
-from pathlib import Path
 
 from airtcp.fit.findings import Z
-from airtcp_studies.calibration.advised import Worth, worth
+from airtcp.running.scratch import scratch_folder
+from airtcp_studies.calibration.advised import worth
 from airtcp_studies.calibration.claims import Claim, claims
+from airtcp_studies.calibration.journal import Journal, Studied
 from airtcp_studies.calibration.paths import KnownPath, known_path
+from airtcp_studies.calibration.simulated import measured
 
 PATHS = 240
 ADVISED_OF, ADVISED = 24, frozenset({1, 5, 10})
 """Of so many paths in turn, for these advice is asked: transfers that were captured, and one of iperf3."""
-
-
-@dataclass(frozen=True)
-class Studied:
-    """One path and what its fit claimed."""
-
-    path: KnownPath
-    claims: tuple[Claim, ...]
-    worth: Worth | None = None
-    """None if no advice was asked."""
 
 
 @dataclass(frozen=True)
@@ -55,30 +46,32 @@ class Coverage:
 
 
 def study_path(number: int) -> Studied:
+    """Measures a path in the simulator, and fits."""
     path = known_path(number)
+    with scratch_folder() as folder:
+        found = claims(path, measured(path, folder))
     asked = number % ADVISED_OF in ADVISED
-    return Studied(path, tuple(claims(path)), worth(path) if asked else None)
+    return Studied(path, found.of, found.told, worth(path) if asked else None)
+
+
+def workers(jobs: int | None) -> Executor:
+    """Processes of their own; not by fork, because Polars and the engine have threads."""
+    return ProcessPoolExecutor(jobs, get_context("spawn"))
 
 
 def study(
-    paths: int = PATHS,
+    paths: int,
+    journal: Journal,
     *,
-    journal: Path | None = None,
     jobs: int | None = None,
     on_done: Callable[[Studied], object] = lambda _: None,
 ) -> list[Studied]:
     """Returns the first `paths` paths, studied. Those in the journal are not measured again."""
-    known = _read(journal) if journal is not None else {}
-    missing = [number for number in range(paths) if number not in known]
-    # Not by fork, because Polars and the engine have threads.
-    with ProcessPoolExecutor(jobs, get_context("spawn")) as executor:
-        for done in executor.map(study_path, missing):
-            known[done.path.number] = done
+    with workers(jobs) as executor:
+        for done in executor.map(study_path, journal.missing(paths)):
+            journal.add(done)
             on_done(done)
-            if journal is not None:
-                with journal.open("a", encoding="utf-8") as file:
-                    file.write(json.dumps(asdict(done)) + "\n")
-    return [known[number] for number in range(paths)]
+    return journal.studied[:paths]
 
 
 def coverages(studied: Iterable[Studied]) -> list[Coverage]:
@@ -86,7 +79,7 @@ def coverages(studied: Iterable[Studied]) -> list[Coverage]:
     counts: dict[tuple[str, bool, str], list[bool]] = {}
     for each in studied:
         for claim in each.claims:
-            for tool in ("all", each.path.tool):
+            for tool in ("all", claim.tool):
                 counts.setdefault((claim.quantity, claim.is_interval, tool), []).append(claim.holds)
     return [
         Coverage(tool, quantity, is_interval, len(held), sum(held))
@@ -101,20 +94,3 @@ def misses(studied: Sequence[Studied]) -> list[tuple[KnownPath, Claim]]:
 def _order(item: tuple[tuple[str, bool, str], list[bool]]) -> tuple[str, bool, bool, str]:
     (quantity, is_interval, tool), _ = item
     return quantity, not is_interval, tool != "all", tool
-
-
-def _read(journal: Path) -> dict[int, Studied]:
-    """Returns what the journal has of paths that are still the same."""
-    if not journal.exists():
-        return {}
-    found = {}
-    for line in journal.read_text(encoding="utf-8").splitlines():
-        entry = json.loads(line)
-        path = KnownPath(**entry["path"])
-        if path == known_path(path.number):
-            found[path.number] = Studied(
-                path,
-                tuple(Claim(**claim) for claim in entry["claims"]),
-                None if entry["worth"] is None else Worth(**entry["worth"]),
-            )
-    return found

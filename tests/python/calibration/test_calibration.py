@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
 import numpy as np
 import pytest
-from airtcp_studies.calibration.claims import Claim
+from airtcp_studies.calibration.claims import Claim, Told
+from airtcp_studies.calibration.journal import Circumstances, Journal, Studied
 from airtcp_studies.calibration.page import judged, page, text
-from airtcp_studies.calibration.paths import known_path
-from airtcp_studies.calibration.study import Coverage, Studied, coverages, study
+from airtcp_studies.calibration.paths import REAL, KnownPath, known_path, real_path
+from airtcp_studies.calibration.study import Coverage, coverages, study
 
 from airtcp.fit.floor import base_round_trip, seen_base
+
+DOCS = Path(__file__).parents[3] / "docs"
 
 
 @pytest.fixture(scope="module")
 def studied(tmp_path_factory: pytest.TempPathFactory) -> list[Studied]:
-    journal = tmp_path_factory.mktemp("calibration") / "journal.jsonl"
-    first = study(3, journal=journal, jobs=2)
-    both = study(14, journal=journal, jobs=2)
+    file = tmp_path_factory.mktemp("calibration") / "journal.jsonl"
+    first = study(3, Journal(file, known_path), jobs=2)
+    both = study(14, Journal(file, known_path), jobs=2)
     assert both[:3] == first
-    assert len(journal.read_text().splitlines()) == 14
+    assert len(file.read_text().splitlines()) == 14
+    assert Journal(file, known_path).studied == both
     return both
 
 
@@ -32,19 +39,68 @@ def test_claims_hold_about_as_often_as_they_say(studied: list[Studied]) -> None:
 
 
 def test_the_page_has_every_quantity_and_every_miss(studied: list[Studied]) -> None:
-    said = page(studied)
-    assert said == page(studied)
+    said = page(studied, [])
+    assert said == page(studied, [])
     for found in coverages(studied):
         assert f"| {found.quantity} | {found.tool} |" in said
-    wrong = Claim("loss", 0.1, 0.2, 0.3)
-    assert not wrong.holds
-    assert "0.1 to 0.2 | 0.3 |" in page([Studied(known_path(0), (wrong,))])
     assert "rate" in text(studied)
     assert "## Advice" in said
     asked = [each.worth for each in studied if each.worth is not None]
     assert len(asked) == 3
     assert all(each.is_no_loss for each in asked)
     assert all(each.best_bps >= max(each.use_bps, each.now_bps) for each in asked)
+
+
+def test_what_really_ran_has_a_table_of_its_own() -> None:
+    wrong = Claim("loss", "ss", 0.1, 0.2, 0.3)
+    assert not wrong.holds
+    told = (Told("policer", "ss", True, False), Told("policer", "ss", False, True))
+    ran = Studied(real_path(3), (wrong,), told, None, Circumstances(0.012, "6.18.1", "2026-11-28"))
+    said = page([], [ran])
+    assert "## Measured on a real path" in said
+    assert "1 paths that really ran" in said
+    assert "0.1 to 0.2 | 0.3 |" in said
+    assert "| policer | ss | 0 of 1 | 1 of 1 |" in said
+    assert "Linux 6.18.1 (2026-11-28)" in said
+    assert "simulator runs" not in said
+
+
+def test_the_page_is_that_of_its_data() -> None:
+    simulated = Journal(DOCS / "calibration/simulated.jsonl", known_path).studied
+    real = Journal(DOCS / "calibration/real.jsonl", real_path).studied
+    assert len(simulated) >= 200
+    assert len(real) >= 60
+    assert (DOCS / "calibration.md").read_text() == page(simulated, real), (
+        "renew it: .venv/bin/python scripts/calibration.py"
+    )
+
+
+def test_a_path_that_is_drawn_otherwise_is_studied_again(tmp_path: Path) -> None:
+    file = tmp_path / "journal.jsonl"
+    Journal(file, known_path).add(Studied(known_path(0), ()))
+
+    def other(number: int) -> KnownPath:
+        return replace(known_path(number), loss=0.5)
+
+    assert Journal(file, known_path).missing(2) == [1]
+    assert Journal(file, other).missing(2) == [0, 1]
+
+
+@pytest.mark.parametrize("number", range(len(REAL)))
+def test_each_kind_of_path_is_a_scenario(number: int) -> None:
+    path = real_path(number)
+    assert path == real_path(number) != real_path(number + len(REAL))
+    link = path.scenario.to_toml()
+    assert ("token-bucket" in link) == (path.limit == "policer")
+    assert (path.mtu_bytes < 1500) == (path.limit == "hole")
+    assert path.jitter == "none" or path.is_probed
+
+
+def test_a_policer_in_the_simulator_is_told(studied: list[Studied]) -> None:
+    path, told = studied[11].path, studied[11].told
+    assert (path.limit, path.tools) == ("policer", ("iperf3",))
+    assert Told("policer", "iperf3", True, True) in told
+    assert Told("hole", "iperf3", False, False) in told
 
 
 def test_a_share_is_judged_by_what_its_number_tells() -> None:
