@@ -31,6 +31,8 @@ class Bottleneck:
     room_packets: float
     """Of the queue."""
     loss: float = 0.0
+    run_packets: float = 1.0
+    """How many packets the link loses in a row, on average."""
     burst_bytes: float = 0.0
     """Of the policer."""
 
@@ -54,7 +56,13 @@ class Bottleneck:
     @property
     def losses(self) -> str:
         """The link's `loss` in TOML."""
-        return table(packet=number(self.loss)) if self.loss > 0 else "{}"
+        if not self.loss > 0:
+            return "{}"
+        if self.run_packets <= 1:
+            return table(packet=number(self.loss))
+        to_good = 1 / self.run_packets
+        to_bad = to_good * self.loss / (1 - self.loss)
+        return table(burst=table(to_bad=number(min(1.0, to_bad)), to_good=number(to_good)))
 
     @property
     def toml(self) -> str:

@@ -113,7 +113,8 @@ def put_settled_loss(draft: Draft) -> bool:
     best = settled.best
     if best.loss > 0:
         how = f"With that, {name} retransmits as often as it did; the link lost packets in either reading."
-        finding = Finding("loss", percent(best.loss), "", how)
+        runs = f", {number(best.run_packets, 2)} packets in a row" if best.run_packets > 1 else ""
+        finding = Finding("loss", f"{percent(best.loss)}{runs}", "", how)
         draft.add("loss", best.losses, finding)
         draft.reverse.append(Entry("loss", "{}"))
     else:

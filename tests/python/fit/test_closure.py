@@ -8,11 +8,14 @@ from typing import Any
 
 import pytest
 from airtcp_studies.calibration.iperf3 import iperf3_tcp
-from hypothesis import Phase, given, settings
+from hypothesis import Phase, example, given, settings
 from hypothesis import strategies as st
 
 import airtcp
 from airtcp import Fit, Scenario, fit
+from airtcp.advise.gateway import wireless
+from airtcp.advise.surroundings import loss_of
+from airtcp.facts.scenario import document
 from airtcp.fit.bottleneck import Settled
 from airtcp.fit.closure.closing import NOT_CLOSED
 from airtcp.fit.closure.seen import measured, misfit
@@ -128,6 +131,33 @@ def test_a_rate_that_losses_keep_out_of_sight_has_no_upper_bound(
     assert shown(found, "rate").startswith("at least")
 
 
+@given(
+    rate=st.integers(2000, 10_000),
+    rtt_ms=st.integers(10, 100),
+    room=st.integers(10, 60),
+    loss=st.sampled_from([0.003, 0.01, 0.03]),
+)
+@example(rate=2944, rtt_ms=17, room=10, loss=0.03)
+@settings(max_examples=1, deadline=None, phases=[Phase.explicit, Phase.generate], derandomize=True)
+def test_what_losses_did_on_a_short_queue_is_done_again(
+    tmp_path_factory: pytest.TempPathFactory, rate: int, rtt_ms: int, room: int, loss: float
+) -> None:
+    """The best of few runs was one that chance had favoured: it carried half as much again."""
+    text = iperf3_tcp(path(rate, rtt_ms, room, loss=loss), seed=6, duration_s=10.0)
+    found = fitted(tmp_path_factory.mktemp("lossy"), text)
+    assert found.check is not None
+    assert found.check.holds, found.check.text
+
+
+def test_a_queue_that_stands_shows_the_rate_although_the_link_loses_packets(tmp_path: Path) -> None:
+    text = iperf3_tcp(path(3400, 44, 40, loss=0.001), seed=2, duration_s=15.0)
+    found = fitted(tmp_path, text)
+    between = settled(found).rate_between
+    assert between is not None
+    assert between[0] <= 3.4e6 <= between[1]
+    assert between[1] < 1.5 * between[0]
+
+
 @pytest.mark.parametrize(
     ("scheme", "rate", "rtt_ms", "burst_kb"),
     [("cubic", 4_000, 30, 60), ("bbr", 5000, 40, 32)],
@@ -157,7 +187,8 @@ def test_what_a_policer_drops_in_a_capture_is_no_loss_of_the_link(
     found = fit(place)
     assert settled(found).best.cause == "policer"
     assert shown(found, "loss") == "none"
-    assert "burst = { to_bad" not in found.toml
+    link = wireless(document(found.scenario))
+    assert loss_of(link) == loss_of(link["reverse"]) == 0
     assert found.check is not None
     assert found.check.holds, found.check.text
 

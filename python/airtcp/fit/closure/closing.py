@@ -10,8 +10,9 @@ import numpy as np
 from airtcp._engine import Scenario
 from airtcp.fit.bottleneck import Settled
 from airtcp.fit.closure.again import OTHERS, USUAL, Repeated, repeated
-from airtcp.fit.closure.searching import USUAL_BASE_S, Known, Search
+from airtcp.fit.closure.searching import Search
 from airtcp.fit.closure.seen import Seen, measured
+from airtcp.fit.closure.starts import USUAL_BASE_S, Known, Starts
 from airtcp.fit.draft import number, rate
 from airtcp.fit.estimates import Estimates
 from airtcp.fit.evidence import Evidence, From
@@ -106,7 +107,7 @@ def settle(evidence: Evidence, estimates: Estimates, rate_bps: float | None) -> 
         base_s,
         1 - math.sqrt(1 - loss) if loss is not None and loss < 1 else None,
     )
-    settled = Search(transfer, seen, known).settle()
+    settled = Search(Starts(transfer, seen, known)).settle()
     return None if settled is None else From(settled, source)
 
 
