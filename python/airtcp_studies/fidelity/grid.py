@@ -11,7 +11,7 @@ from pathlib import Path
 from airtcp._engine import Scenario
 from airtcp_studies.papers.packet_control.path import STEADY, VARYING
 from airtcp_studies.papers.packet_control.timeout import LONG_DELAY
-from airtcp_studies.papers.rto import TRACE_A_LINK, TRACE_B_LINK, Method
+from airtcp_studies.papers.rto.setup import CELL_LINK, TRACE_A_LINK, Method
 
 SCHEMES = ("reno", "cubic", "bbr", "westwood-vt", "spectcp")
 MARKING = frozenset({"spectcp"})
@@ -128,13 +128,13 @@ class Trace003:
 TRACES_003 = {
     "trace A (R1, R3)": Trace003("A", TRACE_A_LINK),
     "trace A, 5 % lost (R1)": Trace003("A", TRACE_A_LINK, 0.05),
-    "trace B (R2, R3)": Trace003("B", TRACE_B_LINK),
+    "trace B (R2, R3)": Trace003("B", CELL_LINK),
 }
 METHODS_003 = {
     "SR, m = 4": Method(),
     "SR, m = 10": Method(10),
-    "GBN, m = 4": Method(policy="gbn"),
-    "GBN, m = 10": Method(10, "gbn"),
+    "GBN, m = 4": Method(policy="gbn in slow start"),
+    "GBN, m = 10": Method(10, "gbn in slow start"),
 }
 DURATION_003_S = 60.0
 """Some fifty round trips."""
