@@ -123,7 +123,11 @@ def _left_open(
 
 def _effort(quick: bool, seeds: int | None) -> Effort:
     effort = QUICK if quick else FULL
-    return effort if seeds is None else replace(effort, screening=min(effort.screening, seeds), most=seeds)
+    return (
+        effort
+        if seeds is None
+        else replace(effort, screening=min(effort.screening, seeds), most=seeds, against_now=seeds)
+    )
 
 
 def _advice(

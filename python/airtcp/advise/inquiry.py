@@ -189,13 +189,15 @@ class Inquiry:
         self._decide(Race.open_deployable)
         screen(races, second_round(self.question.now, self.race.ranked), effort.screening, self.bench)
         self._decide(Race.open_deployable)
+        # Whether to change anything is not left to few seeds.
+        self._decide(Race.open_against_now, effort.against_now)
         self._decide(Race.open)
 
-    def _decide(self, undecided: Callable[[Race], list[Candidate]]) -> None:
+    def _decide(self, undecided: Callable[[Race], list[Candidate]], most: int | None = None) -> None:
         """Decides with a third of the ranking's events."""
         effort = self.question.effort
         until = self.bench.events + round(RANKING / 3 * effort.events)
-        decide({None: self.race}, undecided, effort.screening, effort.most, self.bench, until)
+        decide({None: self.race}, undecided, effort.screening, most or effort.most, self.bench, until)
 
     def _run_beside(self) -> None:
         effort = self.question.effort

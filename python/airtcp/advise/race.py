@@ -30,6 +30,8 @@ class Effort:
     """Seeds that every candidate runs."""
     most: int
     """Most seeds that a contender runs."""
+    against_now: int
+    """Most seeds that the best deployable one and the present one run to decide between them."""
     beside: int
     """Seeds of each candidate that runs beside a competitor."""
     around: int
@@ -38,8 +40,8 @@ class Effort:
     """Limit on the engine's events in total; a core processes some three million a second."""
 
 
-FULL = Effort(screening=4, most=24, beside=6, around=4, events=200_000_000)
-QUICK = Effort(screening=3, most=3, beside=3, around=2, events=20_000_000)
+FULL = Effort(screening=4, most=24, against_now=24, beside=6, around=4, events=200_000_000)
+QUICK = Effort(screening=3, most=3, against_now=12, beside=3, around=2, events=20_000_000)
 
 
 @dataclass
@@ -131,6 +133,11 @@ class Race:
         best, *others = ranked
         undecided = [c for c in others if not _decided(self.gap(best, c))]
         return list(dict.fromkeys([best, self.now, *undecided])) if undecided else []
+
+    def open_against_now(self) -> list[Candidate]:
+        """Returns the best deployable and the current candidate, unless their order is decided."""
+        best = next(c for c in self.ranked if c.deployable or c == self.now)
+        return [] if best == self.now or _decided(self.gap(best, self.now)) else [best, self.now]
 
     def open_between(self, chosen: Candidate) -> list[Candidate]:
         """Returns the best, the current and the chosen candidate, unless their order is decided."""
