@@ -155,3 +155,20 @@ def test_a_capture_is_recognised_by_its_first_bytes(captures: dict[str, Path]) -
         assert max(sure, key=lambda name: sure[name]) == "capture"
         assert sure["capture"] == 1
     assert READER.recognises(b"") == 0
+
+
+def test_few_packets_that_are_cut_within_their_options_are_named(
+    captures: dict[str, Path], tmp_path: Path
+) -> None:
+    """tcpdump's old default of 68 bytes has room for timestamps, and not for SACK blocks behind them."""
+    whole = captures["last"].read_bytes()
+    cut, place = bytearray(whole[:24]), 24
+    while place < len(whole):
+        seconds, rest, captured, length = struct.unpack("<IIII", whole[place : place + 16])
+        kept = min(captured, 68 - 14)
+        cut += struct.pack("<IIII", seconds, rest, kept, length) + whole[place + 16 : place + 16 + kept]
+        place += 16 + captured
+    file = tmp_path / "short.pcap"
+    file.write_bytes(cut)
+    (note,) = (note for note in read(file).notes if "cut within their TCP options" in note)
+    assert 0 < int(note.split()[0]) < sum(len(each.lost) for each in read(file).fates) / 2

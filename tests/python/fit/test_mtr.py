@@ -174,3 +174,21 @@ def test_probes_behind_the_target_are_its_own(tmp_path: Path) -> None:
     text = raw([GATEWAY, TARGET], "") + "\nx 2 9000\nh 2 192.0.2.99\np 2 30500 9000\nx 3 9001\n"
     found = read(written(tmp_path, text))
     assert int(found.fates[0].lost.sum()) == 4
+
+
+@pytest.mark.parametrize("order", ["LSNABWV", "SRNABW", "LDRSNBAWVGJMXI"])
+@pytest.mark.parametrize("mark", [".", ","])
+def test_any_order_of_columns_that_has_what_counts(order: str, mark: str, tmp_path: Path) -> None:
+    """`mtr -o ORDER`; without Loss%, what was received tells the loss."""
+    names = {"L": "Loss%", "D": "Drop", "R": "Rcv", "S": "Snt", "N": "Last", "A": "Avg", "B": "Best"}
+    names |= {"W": "Wrst", "V": "StDev", "G": "Gmean", "J": "Jttr", "M": "Javg", "X": "Jmax", "I": "Jint"}
+    values = {"L": "5.0%", "D": "5", "R": "95", "S": "100", "N": "21.0", "A": "22.3", "B": "20.1"}
+    row = " ".join(values.get(letter, "1.5") for letter in order).replace(".", mark)
+    heading = " ".join(names[letter] for letter in order)
+    path = tmp_path / "mtr.txt"
+    path.write_text(f"Start: 2026-11-22T03:08:50+0000\nHOST: here  {heading}\n  1.|-- 192.0.2.1  {row}\n")
+    found = read(path)
+    assert found.round_trips is not None
+    assert found.round_trips.least_s == pytest.approx(0.0201)
+    assert found.round_trips.rtt_s[0] == pytest.approx(0.0223)
+    assert [(count.lost, count.packets) for count in found.loss_counts] == [(5, 100)]

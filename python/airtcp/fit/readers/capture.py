@@ -215,10 +215,10 @@ def _file_notes(found: CaptureColumns) -> list[str]:
         notes.append(
             "It is a subflow of Multipath TCP: its own path is fitted, others carry the connection too."
         )
-    if found["cut"] > found["tcp_packets"] / 2:
+    if found["cut"]:
         notes.append(
-            "Packets were cut within their TCP options: timestamps and SACK blocks are missing. "
-            "Capture 128 bytes or more (`tcpdump -s 128`)."
+            f"{found['cut']} packets were cut within their TCP options: timestamps and SACK blocks are "
+            "missing, and with them round trips. Capture 128 bytes or more (`tcpdump -s 128`)."
         )
     return notes
 

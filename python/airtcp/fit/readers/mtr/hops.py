@@ -16,7 +16,9 @@ SILENT = "???"
 """mtr's name of a hop that has not answered."""
 CSV = re.compile(r"MTR[^,]{0,20},", re.IGNORECASE)
 REMARK = re.compile(r"Start:|HOST:|Host |My traceroute|Keys:|\s*Packets\s+Pings|\|[ `|]|<")
-_ROW = re.compile(r"(\d{1,3})\.(?:\|--)? +(?:AS\S{1,12} +)?(\S{1,255}(?: \(\S{1,255}\))?) +([\d. %]{1,300})$")
+_ROW = re.compile(
+    r"(\d{1,3})\.(?:\|--)? +(?:AS\S{1,12} +)?(\S{1,255}(?: \(\S{1,255}\))?) +([\d., %]{1,300})$"
+)
 _SILENT_ROW = re.compile(r"(\d{1,3})\.(?:\|--)? +(?:AS\S{1,12} +)?\?\?\?")
 _USUAL_COLUMNS = ("Loss%", "Snt", "Last", "Avg", "Best", "Wrst", "StDev")
 _ATTRIBUTE = re.compile(r'(\w{1,20})="?([^">]{0,255})')
@@ -136,11 +138,12 @@ def _lines(text: TextFile, reports: Reports) -> Iterator[None]:
         words = line.split()
         if line.startswith("<"):
             _xml(line, hub, reports)
-        elif words[0] in ("HOST:", "Host") and "Loss%" in words:
+        elif words[0] in ("HOST:", "Host") and "Snt" in words:
             columns = words[2 if words[0] == "HOST:" else 1 :]
             reports.begin()
         elif (row := _ROW.match(line)) is not None:
-            values = dict(zip(columns, row[3].split(), strict=False))
+            # In some locales, the decimal point is a comma.
+            values = dict(zip(columns, row[3].replace(",", ".").split(), strict=False))
             if not _add(reports, row[1], row[2], values):
                 text.skips.add(place, line)
         elif (silent := _SILENT_ROW.match(line)) is not None:
@@ -172,6 +175,9 @@ def _add(
 ) -> bool:
     """Adds a hop; returns False if a value is missing or no valid number."""
     number, loss, sent = (_number(each) for each in (place, values.get("Loss%"), values.get("Snt")))
+    received = _number(values.get("Rcv"))
+    if loss is None and sent and received is not None and received <= sent:
+        loss = 100 * (1 - received / sent)
     if number is None or loss is None or sent is None or loss > 100:
         return False
     mean, least = _number(values.get("Avg")), _number(values.get("Best"))
