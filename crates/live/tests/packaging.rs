@@ -86,7 +86,7 @@ fn the_init_script_of_openwrt_starts_and_stops_what_there_is() {
     let told = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{told}");
     let lines = String::from_utf8(output.stdout).unwrap();
-    assert_eq!(lines.lines().count(), 13, "{lines}");
+    assert_eq!(lines.lines().count(), 15, "{lines}");
     for line in lines.lines() {
         let words: Vec<_> = line.strip_prefix("airtcpd ").unwrap().split(' ').map(str::to_owned).collect();
         assert_taken(&words, "airtcpd.init");

@@ -82,7 +82,16 @@ fn every_command_has_examples() {
     let of_cc = ["cc load", "cc list", "cc status", "cc set", "cc unload"];
     let of_filter = ["filter attach", "filter list", "filter status", "filter set", "filter detach"];
     let of_decouple = ["decouple", "decouple status", "decouple clean"];
-    let others = ["link", "run", "rto", "rto status", "rto off", "header-first", "header-first status"];
+    let others = [
+        "link",
+        "run",
+        "rto",
+        "rto status",
+        "rto off",
+        "header-first",
+        "header-first status",
+        "header-first clean",
+    ];
     let of_daemons = of_proxy.into_iter().chain(of_circuit).chain(of_decouple);
     for command in others.into_iter().chain(of_cc).chain(of_filter).chain(of_daemons) {
         let help = String::from_utf8(airtcpd(&format!("{command} --help")).stdout).unwrap();

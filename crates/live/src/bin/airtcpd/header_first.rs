@@ -1,7 +1,7 @@
 //! `airtcpd header-first`.
 
 use crate::input::BadInput;
-use crate::{log, status};
+use crate::{clean, log, status};
 use airtcp_kernel::filter::FilterError;
 use airtcp_kernel::header_first::{MAX_HEADERS, Parameters};
 use airtcp_live::daemon;
@@ -34,6 +34,12 @@ Examples:
   airtcpd header-first status
   airtcpd header-first status --json | jq '.[].counters.dropped_header_packets_total'";
 
+const CLEAN_EXAMPLES: &str = "\
+Examples:
+  airtcpd header-first clean
+
+What a killed one leaves is a socket in /run/airtcp; the next start of any airtcpd daemon would remove it as well.";
+
 /// Drop circuits' header packets before data where a router's queue fills up (paper 000 §4.7.1), until a signal ends it
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES, args_conflicts_with_subcommands = true, arg_required_else_help = true)]
@@ -54,6 +60,9 @@ enum Action {
         #[arg(long)]
         json: bool,
     },
+    /// Undo what killed processes left behind
+    #[command(after_help = CLEAN_EXAMPLES)]
+    Clean,
 }
 
 #[derive(clap::Args)]
@@ -79,6 +88,7 @@ pub fn run(options: Options) -> anyhow::Result<ExitCode> {
         Some(Action::Status { json }) => {
             status::run(NAME, &["mark"], "no header packets are dropped first on this host", json)
         }
+        Some(Action::Clean) => clean::run(),
         None => options.run.run().map_err(|error| match error.downcast::<FilterError>() {
             Ok(bad @ (FilterError::NoInterface(_) | FilterError::NoFifo { .. })) => {
                 BadInput(bad.to_string()).into()
