@@ -344,9 +344,9 @@ def _airtcp(*words: str, folder: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run([*COMMAND, *words], cwd=folder, capture_output=True, text=True, check=False)
 
 
-def capture(full: list[bool], first: int = 37, resent: int = 4) -> bytes:
-    """A connection, as its sender has captured it: a short segment that is acknowledged, and ten full ones,
-    of which `full` says which are; what is not, is sent again and again."""
+def capture(full: list[bool], first: int = 37, resent: int = 4, shorts: int = 1) -> bytes:
+    """A connection, as its sender has captured it: short segments that are acknowledged, and full ones, of
+    which `full` says which are; what is not, is sent again and again."""
     packets: list[tuple[float, bytes]] = []
 
     def add(at_s: float, *, back: bool, flags: int, seq: int, ack: int, length: int = 0) -> None:
@@ -362,9 +362,13 @@ def capture(full: list[bool], first: int = 37, resent: int = 4) -> bytes:
     add(0.0, back=False, flags=2, seq=100, ack=0)
     add(0.02, back=True, flags=0x12, seq=500, ack=101)
     add(0.0201, back=False, flags=0x10, seq=101, ack=501)
-    add(0.03, back=False, flags=0x18, seq=101, ack=501, length=first)
-    add(0.05, back=True, flags=0x10, seq=501, ack=101 + first)
-    at_s, seq, acked = 0.06, 101 + first, 101 + first
+    at_s, seq = 0.03, 101
+    for _ in range(shorts):
+        add(at_s, back=False, flags=0x18, seq=seq, ack=501, length=first)
+        seq += first
+        add(at_s + 0.02, back=True, flags=0x10, seq=501, ack=seq)
+        at_s += 0.03
+    acked = seq
     for arrives in full:
         add(at_s, back=False, flags=0x10, seq=seq, ack=501, length=1460)
         seq, at_s = seq + 1460, at_s + 0.001
@@ -378,13 +382,18 @@ def capture(full: list[bool], first: int = 37, resent: int = 4) -> bytes:
     return struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1) + b"".join(records)
 
 
-@given(first=st.integers(1, 600), segments=st.integers(10, 30), resent=st.integers(3, 8))
+@given(
+    first=st.integers(1, 1200),
+    segments=st.integers(10, 30),
+    resent=st.integers(3, 8),
+    shorts=st.integers(1, 6),
+)
 @settings(max_examples=25, derandomize=True, deadline=None)
 def test_a_capture_whose_full_segments_are_never_acknowledged(
-    first: int, segments: int, resent: int, tmp_path_factory: pytest.TempPathFactory
+    first: int, segments: int, resent: int, shorts: int, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     path = tmp_path_factory.getbasetemp() / "hole.pcap"
-    path.write_bytes(capture([False] * segments, first, resent))
+    path.write_bytes(capture([False] * segments, first, resent, shorts))
     (hole,) = failure(path).holes
     assert (hole.direction, hole.vanishes_bytes, hole.sent) == ("forward", 1500, segments + resent)
     assert hole.passes_bytes == max(60, first + 40)
@@ -409,9 +418,10 @@ SS = (
 )
 
 
-def test_a_connection_that_sends_the_same_again(tmp_path: Path) -> None:
+@pytest.mark.parametrize("acked", [38, 900])
+def test_a_connection_that_sends_the_same_again(acked: int, tmp_path: Path) -> None:
     """`ss -ti` of it shows the rate at which short segments were acknowledged, which is none of the path."""
-    text = "".join(f"17000000{n:02}.5\n{SS.format(acked=38, unacked=12)}" for n in range(4))
+    text = "".join(f"17000000{n:02}.5\n{SS.format(acked=acked, unacked=12)}" for n in range(4))
     (hole,) = failure(write(tmp_path / "ss.txt", text)).holes
     assert (hole.direction, hole.vanishes_bytes, hole.sent) == ("forward", 1500, 16)
     carried = "".join(f"17000000{n:02}.5\n{SS.format(acked=17414 + n, unacked=1)}" for n in range(4))

@@ -47,6 +47,7 @@ _SYN_BYTES = 60.0
 _HANDSHAKE = 2
 # So many retransmissions show that it is no single loss.
 _RESENT = 3
+_NEARLY = 0.9
 # A direction with fewer packets shows nothing of its path.
 _FEW_PACKETS = 100
 _INTERVAL_S = 0.1
@@ -98,7 +99,9 @@ def _lengths(found: CaptureColumns) -> Iterator[LengthCount]:
     arrived = len(way["lost"]) - int(way["lost"].sum())
     is_open = way["data_packets"] - len(way["lost"])
     open_bytes = (way["data_bytes"] - acknowledged) / max(1, is_open)
-    if acknowledged >= full_bytes / 2 or open_bytes < 0.9 * full_bytes:
+    # Several short ones may be more than a full one, but none of them comes near it.
+    longest_bytes = float(way["throughput_bytes"].max(initial=0.0))
+    if longest_bytes >= _NEARLY * full_bytes or open_bytes < _NEARLY * full_bytes:
         return
     yield LengthCount(_SYN_BYTES, _HANDSHAKE, _HANDSHAKE, "forward")
     if arrived:

@@ -36,7 +36,7 @@ def _of(fields: Fields) -> Iterator[LengthCount]:
         yield LengthCount(HEADER_BYTES + acked / arrived, arrived, arrived, "forward")
     waiting = _number(fields, "bytes_sent") - _number(fields, "bytes_retrans") - acked
     is_full = unacked > 0 and waiting >= _NEARLY * mss * unacked
-    if acked < mss / 2 and resent >= _RESENT and is_full:
+    if acked < mss and resent >= _RESENT and is_full:
         yield LengthCount(HEADER_BYTES + mss, int(unacked) + resent, 0, "forward")
 
 
