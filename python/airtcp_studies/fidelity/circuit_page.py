@@ -39,9 +39,9 @@ the data TCP is airtcp's own behind the sender's kernel, and what is not in a ci
 {duration:g} s after a warm-up of {warmup:g} s, means of {seeds} seeds. Hosts and control TCPs are today's:
 [docs/papers.md](papers.md) has the rows with the paper's stack. D8's data TCP has the paper's error control,
 at a bit error rate of 2e-6; the others' has RACK. With none of the three and a long round trip, Linux is
-slower than the simulator. A capture shows the receiver's window full of data behind holes: no new data leaves,
-no duplicate ACK comes, and each hole waits for the timer. Why the simulator's runs do not come to that was not
-found; tried: receive windows of 64, 256 and 450 kB and 1 MB there.
+slower than the simulator. A capture shows the receiver's window full of data behind holes: no new data
+leaves, no duplicate ACK comes, and each hole waits for the timer. Why the simulator's runs do not come to
+that was not found; tried: receive windows of 64, 256 and 450 kB and 1 MB there.
 """
 KEPT = """\
 What a kernel's TCP keeps beside a circuit with CUBIC control, of what it has beside itself: RTT {rtt:g} ms, a
