@@ -214,8 +214,8 @@ impl TcpConfig {
     }
 
     /// Bytes that the send buffer lets be outstanding, for segments of `mss` bytes: at least two of them, as in Linux. A paced
-    /// sender on Linux 6.18 was seen to have 322 kB outstanding, in the mean, with a buffer of 400 kB. CUBIC without pacing exceeded its
-    /// buffer on the same kernel while it had nothing unsent.
+    /// sender on Linux 6.18 was seen to have 322 kB outstanding, in the mean, with a buffer of 400 kB. Linux stops at a full buffer and
+    /// goes on when a third is free; this is the mean of both.
     pub fn most_outstanding(&self, mss: u32) -> u32 {
         let Some(Bytes(buffer)) = self.send_buffer else { return u32::MAX };
         u32::try_from(buffer / 5 * 4).unwrap_or(u32::MAX).max(2 * mss)

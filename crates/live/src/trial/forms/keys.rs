@@ -206,6 +206,9 @@ const LARGEST_BUFFER: Bytes = Bytes(64 << 20);
 
 /// The buffer has its largest size from the beginning. By default it grows to two windows, which one hole fills if its
 /// retransmission is lost.
+///
+/// A paced sender uses less of it than one beside an ordinary application: ours keeps little unsent (`TCP_NOTSENT_LOWAT`), and
+/// after each write Linux asks it again only when a third of the buffer is free.
 fn send_buffer(config: &TcpConfig, form: &mut Form) {
     let most = config.send_buffer.unwrap_or(LARGEST_BUFFER).0.clamp(4096, LARGEST_BUFFER.0);
     form.sysctl("tcp_wmem", format!("4096 {most} {most}"));
