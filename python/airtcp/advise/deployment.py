@@ -96,7 +96,8 @@ def _for_marks(name: str, source: str) -> Facts:
 
 
 MARKS_ONLY = (
-    "never slows down where queues drop instead of marking: use only on a path whose routers all mark"
+    "never slows down where queues drop instead of marking: use only on a path whose routers all mark "
+    "(`airtcp measure HOST --iperf3 PORT` sees whether they do)"
 )
 
 CONGESTION_CONTROLS: dict[str, Facts] = {

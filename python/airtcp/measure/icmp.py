@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterator
 
 from airtcp.measure.prober import Answer, ProbeError
-from airtcp.measure.sockets import Host, prepare, receive
+from airtcp.measure.sockets import Host, prepare, receive_all, set_ecn, show_ecn
 
 _HEADER = struct.Struct("!BBHHH")
 """Type, code, checksum, identifier, sequence (RFC 792, RFC 4443 §4)."""
@@ -34,9 +34,14 @@ class Icmp:
         self._identifier = int.from_bytes(os.urandom(2), "big")
         self._next = 0
         self._socket, self._is_raw = _open(host)
+        show_ecn(self._socket)
 
     def fileno(self) -> int:
         return self._socket.fileno()
+
+    def set_ecn(self, codepoint: int) -> None:
+        """Sets the ECN codepoint of the pings from now on."""
+        set_ecn(self._socket, codepoint)
 
     def send(self, ip_bytes: int) -> int | None:
         sequence = self._next
@@ -56,17 +61,16 @@ class Icmp:
         return sequence
 
     def answers(self) -> Iterator[Answer]:
-        while (packet := receive(self._socket)) is not None:
-            data, received_ns, source = packet
-            if str(source[0]).partition("%")[0] != self.host.address.partition("%")[0]:
+        while (packet := receive_all(self._socket)) is not None:
+            if str(packet.source[0]).partition("%")[0] != self.host.address.partition("%")[0]:
                 continue
-            if (answer := self._answer(data, received_ns)) is not None:
+            if (answer := self._answer(packet.data, packet.at_ns, packet.ecn)) is not None:
                 yield answer
 
     def close(self) -> None:
         self._socket.close()
 
-    def _answer(self, data: bytes, received_ns: int) -> Answer | None:
+    def _answer(self, data: bytes, received_ns: int, ecn: int | None = None) -> Answer | None:
         """Returns None if it answers no probe of ours."""
         if self._is_raw and self.host.family == socket.AF_INET:
             # The kernel includes the IP header.
@@ -76,7 +80,7 @@ class Icmp:
         mark, sequence, sent_ns = _BODY.unpack_from(data, _HEADER.size)
         if mark != self._mark or sequence >= self._next or not 0 <= received_ns - sent_ns < 10**12:
             return None
-        return Answer(sequence, received_ns - sent_ns)
+        return Answer(sequence, received_ns - sent_ns, ecn=ecn)
 
 
 def _open(host: Host) -> tuple[socket.socket, bool]:

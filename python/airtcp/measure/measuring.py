@@ -13,13 +13,13 @@ from airtcp.fit.readers import FileError
 from airtcp.fit.readers import trains as trains_log
 from airtcp.measure import load
 from airtcp.measure.book import Book
-from airtcp.measure.icmp import Icmp
+from airtcp.measure.choosing import ecn_path, prober_for
+from airtcp.measure.ecn import TRIES
 from airtcp.measure.peer import Peer
 from airtcp.measure.ping_program import PingProgram
 from airtcp.measure.prober import ProbeError, Prober
 from airtcp.measure.probing import LARGEST, await_late, path_mtu, probe
 from airtcp.measure.sockets import SMALL_PAYLOAD, Host, device_mtu
-from airtcp.measure.tcp_probe import TcpProbe
 from airtcp.measure.trains import MOST_BYTES, Trains, send_trains
 
 SAVED_EACH_S = 10.0
@@ -87,6 +87,8 @@ def plan(wanted: Wanted) -> list[str]:
         f"{wanted.for_s:.0f} s of probes, {wanted.per_second:g} a second, small and full-sized in turn: "
         f"{_size(probes * EACH_BYTES)} in each direction"
     ]
+    loads = wanted.iperf3_port is not None and wanted.load_s > 0
+    lines.append(f"{2 * TRIES} pings for ECN{', and ten a second while iperf3 runs' if loads else ''}")
     if wanted.token is not None:
         lines.append(f"trains of packets, back to back: at most {_size(MOST_BYTES)} in each direction")
         if wanted.dense_s > 0:
@@ -95,7 +97,7 @@ def plan(wanted: Wanted) -> list[str]:
                 f"{wanted.dense_s:.0f} s of dense probes, at half of the rate that the trains show: at most "
                 f"{_size(most)} in each direction (--dense 0s: none)"
             )
-    if wanted.iperf3_port is not None and wanted.load_s > 0:
+    if loads:
         lines.append(
             f"iperf3 for {wanted.load_s:.0f} s in each direction, as fast as the path goes: at 100 Mbit/s "
             f"{_size(wanted.load_s * 100e6 / 8)} in each direction (--load 0s: none)"
@@ -111,36 +113,16 @@ def measure(wanted: Wanted, watch: Watch) -> Measured:
     """
     measured = Measured(wanted.host)
     wanted.folder.mkdir(parents=True, exist_ok=True)
-    prober = _prober(wanted, measured.host, watch)
+    peer = None if wanted.token is None else (wanted.port, wanted.token)
+    prober = prober_for(measured.host, peer, 2 / wanted.per_second, watch.note)
+    run = _Run(wanted, watch, measured, prober)
     try:
-        _Run(wanted, watch, measured, prober).all()
+        run.all()
     except KeyboardInterrupt:
         measured.interrupted = True
     finally:
-        prober.close()
+        run.close()
     return measured
-
-
-def _prober(wanted: Wanted, host: Host, watch: Watch) -> Prober:
-    """Returns the best available prober."""
-    if wanted.token is not None:
-        return Peer(host, wanted.port, wanted.token)
-    ways: list[Callable[[], Prober]] = [
-        lambda: Icmp(host),
-        lambda: PingProgram(host, 2 / wanted.per_second),
-        lambda: TcpProbe(host),
-    ]
-    why = []
-    for way in ways:
-        try:
-            found = way()
-        except ProbeError as error:
-            why.append(str(error))
-            continue
-        for reason in why:
-            watch.note(f"{reason}: {found.name} is used")
-        return found
-    raise ProbeError(f"{host.name} cannot be probed: {'; '.join(why)}")
 
 
 class _Run:
@@ -151,14 +133,21 @@ class _Run:
         small = SMALL_PAYLOAD + prober.host.header_bytes
         self.sizes: tuple[int, ...] = (small,)
         self.trains = Trains()
+        self.ecn = ecn_path(prober.host)
         self.facts = {"host": measured.host.address, "by": prober.name}
         if isinstance(prober, Peer) and prober.clock_error_ms is not None:
             self.facts["clock_error_ms"] = f"{prober.clock_error_ms:g}"
+
+    def close(self) -> None:
+        self.prober.close()
+        if self.ecn is not None:
+            self.ecn.close()
 
     def all(self) -> None:
         with load.Ss(self.measured.host, self._file("ss.txt", is_sure=False)):
             if self.prober.has_sizes:
                 self._find_mtu()
+            self._check_ecn()
             self._probe(Book("none"), "idle", "probes.csv", 1 / self.wanted.per_second, self.wanted.for_s)
             if isinstance(self.prober, Peer):
                 self._send_trains(self.prober, "trains")
@@ -167,6 +156,12 @@ class _Run:
                 self._send_trains(self.prober, "trains again, to see whether the rate is the same")
             if self.wanted.iperf3_port is not None and self.wanted.load_s > 0:
                 self._load(self.wanted.iperf3_port)
+
+    def _check_ecn(self) -> None:
+        """Sees whether routers leave marks alone; where no pings are possible, nothing is said."""
+        if self.ecn is not None:
+            self.watch.phase("ECN")
+            self._say(self.ecn.on_purpose())
 
     def _find_mtu(self) -> None:
         if isinstance(self.prober, PingProgram):
@@ -284,7 +279,20 @@ class _Run:
     def _beside(self, book: Book, title: str, way: load.Way, runs: Callable[[], bool]) -> None:
         book.probes.clear()
         interval_s = 1 / self.wanted.per_second
-        self._probe(book, title, f"loaded-{way}.csv", interval_s, goes_on=lambda _: runs())
+        ecn = self.ecn if self.ecn is not None and self.ecn.keeps_marks else None
+
+        def goes_on(_: float) -> bool:
+            if ecn is not None:
+                ecn.beside()
+            return runs()
+
+        self._probe(book, title, f"loaded-{way}.csv", interval_s, goes_on=goes_on)
+        if ecn is not None:
+            self._say(ecn.marked())
+
+    def _say(self, text: str) -> None:
+        if text:
+            self._note(text)
 
     def _note(self, text: str) -> None:
         self.measured.notes.append(text)

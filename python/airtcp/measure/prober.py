@@ -15,6 +15,8 @@ class Answer(NamedTuple):
     rtt_ns: int
     there_ns: int | None = None
     back_ns: int | None = None
+    ecn: int | None = None
+    """Its ECN codepoint, if that is known."""
 
 
 class Prober(Protocol):

@@ -8,6 +8,7 @@ import sys
 import time
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import NamedTuple
 
 # Linux: include/uapi/asm-generic/socket.h, linux/in.h, linux/in6.h.
 _SO_TIMESTAMPNS = 35
@@ -16,6 +17,8 @@ _IP_MTU_DISCOVER, _IP_MTU = 10, 14
 _IPV6_MTU_DISCOVER, _IPV6_MTU = 23, 24
 _PMTUDISC_DO = 2
 _TIMESPEC = struct.Struct("@ll")
+_TRAFFIC_CLASS = {(socket.IPPROTO_IP, 1), (socket.IPPROTO_IPV6, 67)}
+"""Ancillary data IP_TOS and IPV6_TCLASS."""
 _ROOM_BYTES = 4 << 20
 LONGEST = 65535
 SMALL_PAYLOAD = 56
@@ -94,17 +97,52 @@ def prepare(sock: socket.socket) -> None:
         sock.setsockopt(socket.IPPROTO_IP, _IP_MTU_DISCOVER, _PMTUDISC_DO)
 
 
+def show_ecn(sock: socket.socket) -> None:
+    """Lets received packets show their ECN codepoint, where the system can."""
+    with suppress(OSError, AttributeError):
+        if sock.family == socket.AF_INET6:
+            sock.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_RECVTCLASS, 1)
+        else:
+            sock.setsockopt(socket.IPPROTO_IP, socket.IP_RECVTOS, 1)
+
+
+def set_ecn(sock: socket.socket, codepoint: int) -> None:
+    """Sets the ECN codepoint of what is sent from now on (RFC 3168 §5)."""
+    if sock.family == socket.AF_INET6:
+        sock.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_TCLASS, codepoint)
+    else:
+        sock.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, codepoint)
+
+
+class Received(NamedTuple):
+    """A packet. `at_ns` is its arrival, since 1970."""
+
+    data: bytes
+    at_ns: int
+    source: tuple[object, ...]
+    ecn: int | None
+
+
 def receive(sock: socket.socket) -> tuple[bytes, int, tuple[object, ...]] | None:
     """Returns a packet, its arrival in ns since 1970, and its source. None: there is none."""
+    found = receive_all(sock)
+    return None if found is None else (found.data, found.at_ns, found.source)
+
+
+def receive_all(sock: socket.socket) -> Received | None:
+    """As `receive`, with all that the system tells."""
     try:
-        data, ancillary, _, source = sock.recvmsg(LONGEST, 64)
+        data, ancillary, _, source = sock.recvmsg(LONGEST, 128)
     except (BlockingIOError, InterruptedError):
         return None
     except OSError:
         # An ICMP message about an earlier packet, whose fate says as much.
         return None
+    at_ns, ecn = None, None
     for level, kind, content in ancillary:
         if level == socket.SOL_SOCKET and kind == _SO_TIMESTAMPNS and len(content) == _TIMESPEC.size:
             seconds, nanoseconds = _TIMESPEC.unpack(content)
-            return data, seconds * 1_000_000_000 + nanoseconds, source
-    return data, time.time_ns(), source
+            at_ns = seconds * 1_000_000_000 + nanoseconds
+        elif (level, kind) in _TRAFFIC_CLASS and content:
+            ecn = int.from_bytes(content, sys.byteorder) & 0b11
+    return Received(data, time.time_ns() if at_ns is None else at_ns, source, ecn)

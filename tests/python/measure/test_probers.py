@@ -295,8 +295,11 @@ def _until(is_over: Callable[[], bool]) -> None:
 
 def test_what_will_be_sent_is_said_beforehand(tmp_path: Path) -> None:
     alone = plan(Wanted(LOOPBACK, tmp_path, for_s=10))
-    assert alone == ["10 s of probes, 20 a second, small and full-sized in turn: 158 kB in each direction"]
+    assert alone == [
+        "10 s of probes, 20 a second, small and full-sized in turn: 158 kB in each direction",
+        "16 pings for ECN",
+    ]
     all_of_it = plan(Wanted(LOOPBACK, tmp_path, token=TOKEN, iperf3_port=5201))
-    assert [line.split()[0] for line in all_of_it] == ["60", "trains", "60", "iperf3"]
-    assert "64 MB" in all_of_it[2]
-    assert len(plan(Wanted(LOOPBACK, tmp_path, token=TOKEN, dense_s=0))) == 2
+    assert [line.split()[0] for line in all_of_it] == ["60", "16", "trains", "60", "iperf3"]
+    assert "64 MB" in all_of_it[3]
+    assert len(plan(Wanted(LOOPBACK, tmp_path, token=TOKEN, dense_s=0))) == 3
