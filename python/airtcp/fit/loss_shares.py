@@ -17,6 +17,8 @@ def as_shares(values: Floats) -> tuple[Floats, str]:
     """Returns shares from 0 to 1, and what was assumed; no shares if these are none."""
     known = values[np.isfinite(values)]
     most = float(known.max()) if len(known) else 0.0
+    if len(known) and float(known.min()) < 0:
+        return np.empty(0), "are no shares of packets"
     if most <= 1:
         is_flag = bool(np.isin(known, (0.0, 1.0)).all())
         return values, "" if is_flag else "are shares of a row's packets"
@@ -28,7 +30,9 @@ def packets_per_row(shares: Floats, most: int) -> int:
     several = np.unique(shares)
     for packets in range(1, min(_FINEST, most) + 1):
         counts = several * packets
-        if (np.abs(counts - np.round(counts)) <= _CLOSE).all():
+        is_whole = np.abs(counts - np.round(counts)) <= _CLOSE
+        # No loss is small enough to be none.
+        if (is_whole & ((np.round(counts) > 0) == (several > 0))).all():
             return packets
     return max(1, min(_FINEST, most))
 

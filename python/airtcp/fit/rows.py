@@ -20,9 +20,10 @@ MAX_ROWS = 1 << 22
 """Limit per file; 130 MB."""
 
 _NEVER = float("nan")
-_MISSING = frozenset(
+MISSING = frozenset(
     ("", "-", "--", "*", "nan", "na", "n/a", "null", "none", "lost", "timeout", "timed out", "inf")
 )
+"""Words for a value that is none, such as the round trip of a lost packet."""
 _FLAGS = {"1": 1.0, "true": 1.0, "yes": 1.0, "lost": 1.0, "0": 0.0, "false": 0.0, "no": 0.0}
 _LONGEST_RTT_S = 1e5
 _DECIMAL = re.compile(r"-?\d+,\d+")
@@ -108,7 +109,7 @@ class Rows:
             text = str(value).strip() if value is not None else ""
             if kind in {"lost", "arrived"} and column.quantity.scale == 1 and text.lower() in _FLAGS:
                 return _FLAGS[text.lower()]
-            if text.lower() in _MISSING:
+            if text.lower() in MISSING:
                 return None if kind == "duration" else _NEVER
             number = self._parsed(text)
             if number is None:

@@ -128,7 +128,11 @@ class TextFile:
             raise FileError(f"{self.path}: {error.strerror or error}") from error
         packed = raw.read(2) == _GZIP
         raw.seek(0)
-        plain = cast(BinaryIO, gzip.GzipFile(fileobj=raw)) if packed else raw
+        plain: BinaryIO = raw
+        if packed:
+            # It closes only files that it has opened itself.
+            raw.close()
+            plain = cast(BinaryIO, gzip.GzipFile(self.path))
         buffered = io.BufferedReader(cast(io.RawIOBase, plain), HEAD_BYTES)
         try:
             encoding, mark = encoding_of(buffered.peek(4)[:4])

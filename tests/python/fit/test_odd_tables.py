@@ -34,18 +34,49 @@ def read(tmp_path: Path) -> Read:
 @given(
     rtts=st.lists(st.none() | st.integers(3, 900), min_size=5, max_size=40),
     stand_in=st.sampled_from(["-1", "0", "-1.0", "", "*", "timeout", "nan"]),
+    bare=st.booleans(),
 )
 @SOME
 def test_what_is_no_round_trip_is_a_packet_without_an_answer(
-    read: Read, rtts: list[int | None], stand_in: str
+    read: Read, rtts: list[int | None], stand_in: str, bare: bool
 ) -> None:
-    rtts[0] = 20
-    rows = "".join(f"{n},{stand_in if rtt is None else rtt}\n" for n, rtt in enumerate(rtts))
-    found = read("time_s,rtt_ms\n" + rows)
+    rtts[:2] = [21, 20]
+    words = [stand_in if rtt is None else str(rtt) for rtt in rtts]
+    if bare and stand_in and rtts.count(None) * 2 < len(rtts):
+        found = read("\n".join(words), format="rtt")
+    else:
+        found = read("time_s,rtt_ms\n" + "".join(f"{n},{word}\n" for n, word in enumerate(words)))
     assert found.round_trips is not None
     assert_allclose(found.round_trips.rtt_s, [rtt / 1e3 for rtt in rtts if rtt is not None])
     assert sum(int(each.lost.sum()) for each in found.fates) == rtts.count(None)
     assert found.skipped is None
+
+
+@given(unit=st.sampled_from([1e-3, 1e3]), rtts=st.lists(st.integers(20, 900), min_size=3, max_size=20))
+@SOME
+def test_a_bare_list_in_another_unit_is_refused(read: Read, unit: float, rtts: list[int]) -> None:
+    with pytest.raises(FileError, match="could be s, ms or µs"):
+        read("\n".join(f"{unit * rtt:.6f}" for rtt in rtts), format="rtt")
+
+
+def test_a_bare_list_of_times_is_none_of_round_trips(read: Read) -> None:
+    with pytest.raises(FileError, match="only grow"):
+        read("\n".join(f"{2 * n}.5" for n in range(30)))
+
+
+@given(shares=st.lists(st.sampled_from([0.0, 0.001, 0.004, 0.005, 0.25]), min_size=40, max_size=80))
+@SOME
+def test_a_small_share_of_losses_is_not_rounded_away(read: Read, shares: list[float]) -> None:
+    shares[0] = 0.005
+    rows = "".join(f"{n},20,{100 * share:.2f}\n" for n, share in enumerate(shares))
+    (fates,) = read("time_s,rtt_ms,loss_pct\n" + rows).fates
+    assert float(fates.lost.mean()) == pytest.approx(float(np.mean(shares)), abs=0.5 / len(fates.lost) + 1e-9)
+
+
+def test_a_count_of_answers_is_no_share(read: Read) -> None:
+    found = read("time_s,rtt_ms,received\n" + "".join(f"{n},20,{9 + n % 2}\n" for n in range(20)))
+    assert not found.fates
+    assert any("`received` is left out" in note for note in found.notes)
 
 
 def test_beside_a_short_round_trip_another_one_is_rounded_to_zero(read: Read) -> None:
