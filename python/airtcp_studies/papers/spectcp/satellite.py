@@ -118,7 +118,7 @@ def s4(ctx: Context) -> Result:
     tried = {setting: ctx.pick(others, quick=others[:1]) for setting, others in TRIED.items()}
     found |= ctx.sweep(
         {
-            (other, ber): satellite(ber, other, quick=ctx.quick, seeds=3)
+            (other, ber): satellite(ber, other, quick=ctx.quick, seeds=5)
             for others in tried.values()
             for other in others
             if other not in TRIED

@@ -49,7 +49,7 @@ TRIED = {
         Setting("RED of 15/45, which hardly marks", sets=FEW_MARKS),
         Setting("RED of 5/8", sets={"link.satellite.queue": Thresholds(5, 8, 0.1).queue()}),
         Setting("errors on the way there only", sets={"link.satellite.reverse.loss.ber": 0}),
-        Setting("initial ssthresh of 64 KB", ":initial_ssthresh=65"),
+        Setting("initial ssthresh of 65 segments", ":initial_ssthresh=65"),
     ),
     TIMER: (
         replace(TIMER, name="RED of 15/45, which hardly marks", sets=FEW_MARKS),
