@@ -34,7 +34,7 @@ pub fn goodput_bound_bps(
             }
             Capacity::Channel { config, .. } => {
                 let mut channel = links::channel(link, flow.direction, config, chances);
-                bps(channel.saturated_bytes(from, until), from, until)
+                bps(channel.saturated_bytes(from, until, packet), from, until)
             }
         };
         // In a long run; a full bucket at the start lets a burst pass.

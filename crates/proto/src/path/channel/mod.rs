@@ -77,7 +77,7 @@ impl Default for ChannelConfig {
 /// The time over which [`ChannelConfig::mean_rate`] averages.
 const GLIMPSE: Dur = Dur::from_secs(60);
 /// The size of the packets of [`ChannelConfig::mean_rate`].
-const PACKET_BYTES: u64 = 1500;
+const PACKET_BYTES: u32 = 1500;
 /// A user who has not been served for this time counts as never served.
 const PATIENCE: Dur = Dur::from_secs(3600);
 
@@ -108,13 +108,7 @@ impl ChannelConfig {
     /// rough figure, since cells differ.
     pub fn mean_rate(&self) -> Rate {
         let mut channel = Channel::new(self, Chances::new(0).chance("channel"));
-        let rate = Rate::of(channel.saturated_bytes(Time::ZERO, Time::ZERO + GLIMPSE), GLIMPSE);
-        match self.ack_delay {
-            Some(ack_delay) if rate > Rate(0) => {
-                Rate::of(PACKET_BYTES, rate.time_for(PACKET_BYTES) + ack_delay)
-            }
-            _ => rate,
-        }
+        Rate::of(channel.saturated_bytes(Time::ZERO, Time::ZERO + GLIMPSE, PACKET_BYTES), GLIMPSE)
     }
 }
 
@@ -143,8 +137,12 @@ impl Channel {
         }
     }
 
-    /// Bytes that a user who always has data receives from `from` to `until`, in whole slots.
-    pub fn saturated_bytes(&mut self, from: Time, until: Time) -> u64 {
+    /// Bytes that a user who always has data receives from `from` to `until`, in whole slots; with an ACK delay, in packets of
+    /// `packet_bytes`.
+    pub fn saturated_bytes(&mut self, from: Time, until: Time, packet_bytes: u32) -> u64 {
+        if self.ack_delay.is_some() {
+            return self.acknowledged_bytes(from, until, packet_bytes);
+        }
         let mut bits = 0;
         while self.slots * self.slot_ns < until.0 {
             let start = self.slots * self.slot_ns;
@@ -152,6 +150,17 @@ impl Channel {
             bits += if start < from.0 { 0 } else { u128::from(self.current.0) * u128::from(self.slot_ns) };
         }
         (bits / 8_000_000_000) as u64
+    }
+
+    fn acknowledged_bytes(&mut self, from: Time, until: Time, packet_bytes: u32) -> u64 {
+        let (mut at, mut bytes) = (Time::ZERO, 0);
+        loop {
+            at = self.departure(at, packet_bytes);
+            if at > until {
+                return bytes;
+            }
+            bytes += if at > from { u64::from(packet_bytes) } else { 0 };
+        }
     }
 
     fn next_slot(&mut self, has_data: bool) {
@@ -277,8 +286,10 @@ mod tests {
             start += Dur::from_secs(7);
             assert_eq!(trace.departure(start, 500).since(start), time);
         }
+        // A packet of 1500 bytes takes less than four slots at the highest rate.
         let rate = with_delay(best()).mean_rate();
-        assert_eq!(rate, Rate::of(1500, best().mean_rate().time_for(1500) + ack_delay));
+        assert!(rate >= Rate::of(1500, ack_delay + Dur(4 * 1_666_667)), "{rate:?}");
+        assert!(rate <= Rate::of(1500, ack_delay), "{rate:?}");
     }
 
     #[test]
@@ -293,7 +304,7 @@ mod tests {
         let config = ChannelConfig::default();
         let times = service_times(&mut channel(&config), 500, 2000);
         let total = times.iter().fold(Dur::ZERO, |sum, &time| sum + time);
-        let bytes = channel(&config).saturated_bytes(Time::ZERO, Time::ZERO + total);
+        let bytes = channel(&config).saturated_bytes(Time::ZERO, Time::ZERO + total, 500);
         assert!(bytes.abs_diff(1_000_000) < 600, "{bytes}");
     }
 
