@@ -2,8 +2,8 @@
 
 use airtcp_proto::path::jitter::{Keys, uniform};
 use airtcp_proto::path::{
-    Arq, BlockCode, Cover, Episodes, Fate, FixedRate, Link, LogDriven, LogStep, Loss, LossModel, Output,
-    RateLog, Starts, Trace, TraceDriven, Transmitter,
+    Arq, BlockCode, Cover, Episodes, Fate, FixedRate, Handoff, Link, LogDriven, LogStep, Loss, LossModel,
+    Output, RateLog, Starts, Trace, TraceDriven, Transmitter,
 };
 use airtcp_proto::queue::{
     Build, Discipline, DropCause, Item, Limit, Queue, codel, drop_tail, fq_codel, red, token_bucket,
@@ -41,7 +41,7 @@ struct Setup {
     /// Largest jitter, and whether packets may overtake.
     jitter: Option<(Dur, bool)>,
     /// Outages of 20 ms, and whether they are hand-offs.
-    outages: Option<bool>,
+    outages: Option<Option<Handoff>>,
     arq: Option<Arq>,
 }
 
@@ -189,6 +189,10 @@ fn arrivals() -> impl Strategy<Value = Arrivals> {
     })
 }
 
+fn handoffs() -> impl Strategy<Value = Handoff> {
+    prop::option::of(0..30_000_000u64).prop_map(|forward| Handoff { forward: forward.map(Dur) })
+}
+
 fn setups() -> impl Strategy<Value = Setup> {
     use QueueKind::*;
     let queue = prop_oneof![
@@ -208,7 +212,7 @@ fn setups() -> impl Strategy<Value = Setup> {
         0..30_000_000u64,
         prop_oneof![Just(0.0), Just(1e-5), Just(5e-5)],
         jitter,
-        any::<Option<bool>>(),
+        prop::option::of(prop::option::of(handoffs())),
         prop::option::of((0..4u32, 0..30_000_000u64, any::<bool>())),
     )
         .prop_map(|(queue, sender, limit, delay, ber, jitter, outages, arq)| {
@@ -254,6 +258,8 @@ proptest! {
         let setup = Setup {
             jitter: setup.jitter.map(|(high, _)| (high, false)),
             arq: setup.arq.map(|arq| Arq { in_order: true, ..arq }),
+            // What is forwarded may be overtaken.
+            outages: setup.outages.map(|handoff| handoff.map(|_| Handoff::default())),
             ..setup
         };
         let out = run(&mut link(setup), &arrivals);
@@ -268,7 +274,7 @@ proptest! {
     #[test]
     fn what_is_foreseen_is_what_asking_finds(setup in setups(), arrivals in arrivals(), reset_at in 0..100_000_000u64) {
         let [foreseen, asked] = [QueueKind::DropTail, QueueKind::AskedDropTail].map(|queue| {
-            let mut link = link(Setup { queue, outages: setup.outages.and(Some(false)), ..setup });
+            let mut link = link(Setup { queue, outages: setup.outages.and(Some(None)), ..setup });
             let (before, after) = arrivals.iter().copied().partition(|&(at, _)| at <= Time(reset_at));
             let mut out = run_until(&mut link, &before, Time(reset_at));
             link.reset_stats(Time(reset_at));
@@ -350,7 +356,7 @@ fn a_handoff_loses_what_waits_and_what_is_under_way() {
     let starts = Starts { at: vec![Time(50_000_000)], ..Starts::default() };
     let handoff = Episodes::new(Dur::from_millis(20), starts, chance("outage"));
     let mut link = Link::drop_tail(Limit::packets(100), Box::new(FixedRate::new(RATE)), Dur::from_millis(10))
-        .with_outages(handoff, true);
+        .with_outages(handoff, Some(Handoff::default()));
     let at_ms = [30, 39, 40, 49, 49, 49, 49, 60, 60];
     let arrivals: Vec<_> = (0..)
         .zip(at_ms)
@@ -365,6 +371,31 @@ fn a_handoff_loses_what_waits_and_what_is_under_way() {
     let lost = out.iter().filter(|output| output.fate == Fate::Lost(DropCause::Outage));
     assert!(lost.clone().all(|output| output.at == Time(50_000_000)));
     assert_eq!(lost.map(|output| output.id).collect::<Vec<_>>(), [2, 3, 4, 5, 6]);
+}
+
+/// Paper 003 §III: while the packets that waited are forwarded, what is sent later is served, and overtakes them. 1 000 bytes take 0.8 ms.
+#[test]
+fn a_handoff_may_forward_what_waits() {
+    let starts = Starts { at: vec![Time(50_000_000)], ..Starts::default() };
+    let handoff = Episodes::new(Dur::from_millis(20), starts, chance("outage"));
+    let forward = Some(Dur::from_millis(100));
+    let mut link = Link::drop_tail(Limit::packets(100), Box::new(FixedRate::new(RATE)), Dur::from_millis(10))
+        .with_outages(handoff, Some(Handoff { forward }));
+    let at_ms = [49, 49, 49, 49, 60, 60];
+    let arrivals: Vec<_> = (0..)
+        .zip(at_ms)
+        .map(|(id, ms)| (Time(ms * 1_000_000), Item { id, bytes: 1000, ..Item::default() }))
+        .collect();
+    let out = run(&mut link, &arrivals);
+    let delivered = out.iter().filter(|output| output.fate == Fate::Delivered);
+    let times: Vec<_> = delivered.map(|output| (output.id, output.at.0 / 100_000)).collect();
+    // 0 and 1 are on the air at 50 ms and lost; 2 and 3 join the queue again at 150 ms.
+    assert_eq!(times, [(4, 814), (5, 822), (2, 1608), (3, 1616)]);
+    let lost: Vec<_> =
+        out.iter().filter(|output| output.fate != Fate::Delivered).map(|output| output.id).collect();
+    assert_eq!(lost, [0, 1]);
+    let stats = link.stats(Time(200_000_000));
+    assert_eq!((stats.arrived_packets, stats.sent_packets), (6, 6));
 }
 
 /// M/D/1: with Poisson arrivals and load ρ, ρ²/(2(1 − ρ)) packets wait on average (Pollaczek–Khinchine).

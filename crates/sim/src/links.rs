@@ -13,7 +13,10 @@ pub fn build(link: &model::Link, chances: &Chances) -> (path::Link, path::Link) 
     let side = |direction| {
         let side = parts.within(direction).side(link.side(direction));
         match &link.outages {
-            Some(outages) => side.with_outages(parts.episodes(&outages.when, "outage"), outages.handoff),
+            Some(outages) => {
+                let handoff = outages.handoff.then_some(path::Handoff { forward: outages.forward });
+                side.with_outages(parts.episodes(&outages.when, "outage"), handoff)
+            }
             None => side,
         }
     };
@@ -254,7 +257,7 @@ mod tests {
             period: None,
             length: Dur::from_millis(5),
         };
-        let outages = Some(model::Outages { when, handoff: true });
+        let outages = Some(model::Outages { when, handoff: true, forward: None });
         let (forward, reverse) =
             build(&link(side(Capacity::Fixed(Rate(12_000_000))), outages), &Chances::new(1));
         let forward = carried(forward, 100);

@@ -5,8 +5,15 @@ use super::line::Line;
 use super::link::QueueView;
 use super::stats::Ahead;
 use crate::queue::{DropCause, Drops, Item, Limit, Queue};
-use airtcp_wire::Time;
+use airtcp_wire::{Dur, Time};
 use std::collections::VecDeque;
+
+/// What a hand-off does to the packets that wait. Those under way are lost.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Handoff {
+    /// How long they take to the queue of the next base station, where what is sent meanwhile overtakes them. `None`: they are lost.
+    pub forward: Option<Dur>,
+}
 
 pub(super) enum Front {
     Foreseen(Foreseen),
@@ -90,7 +97,16 @@ pub(super) struct Asked {
     drops: Drops,
     /// The transmitter takes no packet before this, although it may be free: never if nothing waits.
     ready_at: Time,
-    handoffs: Option<Box<Episodes>>,
+    handoffs: Option<Box<Handoffs>>,
+}
+
+/// Hand-offs, and what is on its way to the next base station.
+struct Handoffs {
+    episodes: Episodes,
+    /// How long what waits takes to the next base station; `None` if it is lost.
+    forward: Option<Dur>,
+    /// When each forwarded packet joins the queue there.
+    forwarded: VecDeque<(Time, Item)>,
 }
 
 impl Asked {
@@ -98,19 +114,32 @@ impl Asked {
         Asked { queue, drops: Drops::new(), ready_at: Time::NEVER, handoffs: None }
     }
 
-    pub fn with_handoffs(self, handoffs: Episodes) -> Asked {
+    pub fn with_handoffs(self, episodes: Episodes, handoff: Handoff) -> Asked {
+        let handoffs = Handoffs { episodes, forward: handoff.forward, forwarded: VecDeque::new() };
         Asked { handoffs: Some(Box::new(handoffs)), ..self }
     }
 
     /// When the next hand-off begins.
     #[inline]
     fn handoff_at(&self) -> Time {
-        self.handoffs.as_ref().map_or(Time::NEVER, |handoffs| handoffs.current().start)
+        self.handoffs.as_ref().map_or(Time::NEVER, |handoffs| handoffs.episodes.current().start)
+    }
+
+    /// When the next forwarded packet joins the queue.
+    #[inline]
+    fn rejoins_at(&self) -> Time {
+        let first = self.handoffs.as_ref().and_then(|handoffs| handoffs.forwarded.front());
+        first.map_or(Time::NEVER, |&(at, _)| at)
     }
 
     pub fn handle_packet(&mut self, now: Time, item: Item, line: &mut Line) {
         self.catch_up(now, line);
         line.counters.on_arrivals(1);
+        self.join(now, item, line);
+    }
+
+    /// A packet joins the queue.
+    fn join(&mut self, now: Time, item: Item, line: &mut Line) {
         line.counters.on_join(now);
         self.queue.enqueue(now, item, &mut self.drops);
         self.settle_drops(now, line);
@@ -121,19 +150,30 @@ impl Asked {
         line.counters.on_average(self.queue.average());
     }
 
-    /// Carries out all departures and hand-offs until `now`.
+    /// Carries out all departures and hand-offs until `now`, and lets forwarded packets join the queue.
     #[inline]
     pub fn catch_up(&mut self, now: Time, line: &mut Line) {
         loop {
-            let handoff_at = self.handoff_at();
-            let until = now.min(handoff_at);
-            while self.takes_up_at(line) <= until {
+            let (handoff_at, rejoins_at) = (self.handoff_at(), self.rejoins_at());
+            let event_at = handoff_at.min(rejoins_at);
+            while self.takes_up_at(line) <= now.min(event_at) {
                 self.take_up(self.takes_up_at(line), line);
             }
-            if now < handoff_at {
+            if now < event_at {
                 return;
             }
-            self.hand_off(handoff_at, line);
+            match rejoins_at <= handoff_at {
+                true => self.rejoin(line),
+                false => self.hand_off(handoff_at, line),
+            }
+        }
+    }
+
+    /// The next forwarded packet joins the queue.
+    #[cold]
+    fn rejoin(&mut self, line: &mut Line) {
+        if let Some((at, item)) = self.handoffs.as_mut().and_then(|handoffs| handoffs.forwarded.pop_front()) {
+            self.join(at, item, line);
         }
     }
 
@@ -150,6 +190,7 @@ impl Asked {
             // Nothing is in the transmitter: what waits has been refused, or a hand-off took even the packet there.
             next = takes_up_at;
         }
+        next = next.min(self.rejoins_at());
         if next.is_never() { next } else { next.min(self.handoff_at()) }
     }
 
@@ -174,19 +215,22 @@ impl Asked {
         }
     }
 
-    /// Loses all packets that are under way or wait.
+    /// Loses all packets that are under way, and loses or forwards those that wait.
     #[cold]
     fn hand_off(&mut self, at: Time, line: &mut Line) {
         line.drop_later_than(at, DropCause::Outage);
+        let Some(mut handoffs) = self.handoffs.take() else { return };
         while let Some(item) = self.queue.discard(at, &mut self.drops) {
             self.settle_drops(at, line);
             line.counters.on_leave(at);
-            line.drop(at, item.id, DropCause::Outage);
+            match handoffs.forward {
+                Some(forward) => handoffs.forwarded.push_back((at + forward, item)),
+                None => line.drop(at, item.id, DropCause::Outage),
+            }
         }
         self.settle_drops(at, line);
-        if let Some(handoffs) = &mut self.handoffs {
-            handoffs.advance();
-        }
+        handoffs.episodes.advance();
+        self.handoffs = Some(handoffs);
     }
 
     #[inline]

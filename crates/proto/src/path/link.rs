@@ -7,7 +7,7 @@
 //! One wake-up per packet is enough for that. While packets wait, the transmitter holds one, which is in the pipe and does not come
 //! out before the next one is taken up. Nobody can see whether the queue is asked at the departure or only then.
 
-use super::front::{Asked, Foreseen, Front};
+use super::front::{Asked, Foreseen, Front, Handoff};
 use super::lean::Lean;
 use super::line::Line;
 use super::stats::LinkStats;
@@ -114,9 +114,9 @@ impl Link {
         self.with(|general| general.line.set_arq(arq))
     }
 
-    /// Sends nothing during `outages`. If they are hand-offs, all packets that wait or are under way when one begins are lost, though
-    /// the transmitter still spends its time on the packet that it held.
-    pub fn with_outages(self, outages: Episodes, handoff: bool) -> Link {
+    /// Sends nothing during `outages`. If they are hand-offs, all packets that are under way when one begins are lost, though the
+    /// transmitter still spends its time on the packet that it held, and those that wait are lost or forwarded.
+    pub fn with_outages(self, outages: Episodes, handoff: Option<Handoff>) -> Link {
         self.with(|general| general.interrupt(outages, handoff))
     }
 
@@ -272,16 +272,16 @@ impl General {
         General { loss_before: None, front, line }
     }
 
-    fn interrupt(&mut self, outages: Episodes, handoff: bool) {
+    fn interrupt(&mut self, outages: Episodes, handoff: Option<Handoff>) {
         self.line.interrupt(outages.clone());
-        if handoff {
+        if let Some(handoff) = handoff {
             let front = std::mem::replace(&mut self.front, Front::Foreseen(Foreseen::new(Limit::NONE)));
             // A hand-off changes when packets are taken up, so nothing can be foreseen.
             let asked = match front {
                 Front::Foreseen(foreseen) => Asked::new(Box::new(DropTail::new(foreseen.limit))),
                 Front::Asked(asked) => asked,
             };
-            self.front = Front::Asked(asked.with_handoffs(outages));
+            self.front = Front::Asked(asked.with_handoffs(outages, handoff));
         }
     }
 

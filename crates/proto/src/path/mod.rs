@@ -24,6 +24,7 @@ mod transmit;
 pub use channel::{Channel, ChannelConfig};
 pub use delay::{Spikes, SumOfDelays};
 pub use episodes::{Episode, Episodes, Starts};
+pub use front::Handoff;
 pub use link::{Fate, Link, Output, QueueView};
 pub use log::{LogDriven, LogError, LogLatency, LogStep, RateLog};
 pub use loss::{BerForm, Loss};

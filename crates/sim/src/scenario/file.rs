@@ -185,6 +185,9 @@ pub struct Outages {
     /// A hand-off: packets queued or in flight when it starts are lost. Otherwise they wait.
     #[serde(default)]
     pub handoff: bool,
+    /// With a hand-off, queued packets are forwarded: so long after its start they join the queue of the next base station, where
+    /// what was sent meanwhile is ahead of them (paper 003 §III). Absent: they are lost.
+    pub forward: Option<Dur>,
 }
 
 /// Forward error correction by a block code, as a Reed–Solomon code: a packet survives if in none of its blocks more

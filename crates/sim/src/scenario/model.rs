@@ -148,6 +148,8 @@ pub struct Outages {
     pub when: Episodes,
     /// Is what is in the queue or on its way when an outage begins lost? If not, it waits.
     pub handoff: bool,
+    /// How long after a hand-off has begun what was in the queue joins it again, instead of being lost.
+    pub forward: Option<Dur>,
 }
 
 /// Local retransmission.

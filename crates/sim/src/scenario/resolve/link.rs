@@ -234,7 +234,10 @@ fn spikes(spikes: &file::Spikes, check: &mut Check<'_>) -> Option<Spikes> {
 
 fn outages(outages: &file::Outages, check: &mut Check<'_>) -> Option<Outages> {
     let when = episodes(&outages.at, outages.every, outages.period, outages.length, check)?;
-    Some(Outages { when, handoff: outages.handoff })
+    if outages.forward.is_some() && !outages.handoff {
+        check.refuse_key("forward", "only a hand-off forwards packets; add `handoff = true`");
+    }
+    Some(Outages { when, handoff: outages.handoff, forward: outages.forward })
 }
 
 fn episodes(

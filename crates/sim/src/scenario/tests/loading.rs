@@ -181,6 +181,18 @@ fn losses_may_come_before_the_queue() {
     assert!(!one.links[0].reverse.loss.before_queue);
 }
 
+/// Paper 003 §III: base station A forwards what waits to B.
+#[test]
+fn a_handoff_may_forward() {
+    let text = format!(
+        "{LINK}outages = {{ every = \"60s\", length = \"300ms\", handoff = true, forward = \"1s\" }}\n"
+    );
+    let scenario = good(&text);
+    let outages = scenario.links[0].outages.as_ref().expect("given");
+    assert_eq!((outages.handoff, outages.forward), (true, Some(Dur::from_secs(1))));
+    assert_eq!(good(&scenario.to_toml()), scenario);
+}
+
 /// Paper 003, trace B: the cell is the link's transmitter, in any scenario, and reads back with every key.
 #[test]
 fn a_channel_is_a_capacity() {
