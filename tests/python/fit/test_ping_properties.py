@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import numpy as np
@@ -88,6 +89,33 @@ def test_stamps_tell_when_each_was_sent(rtts: Rtts, tmp_path_factory: pytest.Tem
     assert found.round_trips is not None
     sent_s = 0.5 * np.array([n for n, rtt in enumerate(rtts) if rtt is not None])
     assert_allclose(np.diff(found.round_trips.time_s), np.diff(sent_s), atol=2e-6)
+
+
+@given(
+    interval_s=st.floats(0.2, 10),
+    answered=st.lists(st.booleans(), min_size=130, max_size=200),
+    date=st.sampled_from(["%b %d %H:%M:%S", "%Y-%m-%d %H:%M:%S", "[%Y-%m-%dT%H:%M:%S+01:00]", "%c:"]),
+)
+@settings(max_examples=40, derandomize=True)
+def test_dates_to_the_second_tell_the_interval(
+    interval_s: float, answered: list[bool], date: str, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """As `ping HOST | ts` and loops of a shell write them."""
+    answered[0] = answered[-1] = True
+    begun = datetime(2026, 11, 22, 3, 8, 50, tzinfo=UTC)
+    path: Path = tmp_path_factory.getbasetemp() / "dated.log"
+    path.write_text(
+        "".join(
+            f"{(begun + timedelta(seconds=n * interval_s)).strftime(date)} "
+            f"64 bytes from 192.0.2.1: icmp_seq={n + 1} ttl=56 time=20.5 ms\n"
+            for n, is_answered in enumerate(answered)
+            if is_answered
+        )
+    )
+    found = detect.read(path)
+    assert found.fates[0].interval_s == pytest.approx(interval_s, rel=0.05)
+    assert found.fates[0].lost.tolist() == [not each for each in answered]
+    assert not any("is assumed" in note for note in found.notes)
 
 
 @given(order=st.permutations(range(12)))

@@ -37,6 +37,8 @@ class Answer:
     system: System | None = None
     is_cut: bool = False
     """The answer was shorter than what it answers, and says so."""
+    about_s: float | None = None
+    """When the answer came, to the second, if another program has put that in front of the line."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -111,9 +111,13 @@ def event(line: str) -> Event | None:
 
 def _dated(date: str, line: str) -> Event | None:
     found = event(line)
-    # Whole seconds are too coarse for times of sending.
-    if isinstance(found, Answer) and found.at_s is None and re.search(r"\d[.,]\d", date):
-        found.at_s = dates.seconds(date)
+    if isinstance(found, Answer) and found.at_s is None:
+        at_s = dates.seconds(date)
+        # Whole seconds are too coarse for times of sending.
+        if re.search(r"\d[.,]\d", date):
+            found.at_s = at_s
+        else:
+            found.about_s = at_s
     return found
 
 

@@ -21,6 +21,8 @@ _Indices = npt.NDArray[np.int64]
 _USUAL_INTERVAL_S = 1.0
 _WINDOWS_TIMEOUT_S = 4.0
 _CLOCK_SLACK_S = 1.0
+_ENOUGH_S = 20.0
+"""Dates to the second tell the mean interval over so long a time to 5 %."""
 _BELOW_MS = 0.5
 _NEVER = float("nan")
 
@@ -68,6 +70,8 @@ class Series:
     below: int = 0
     duplicates: int = 0
     runs: int = 0
+    about_s: list[tuple[int, float]] = field(default_factory=list)
+    """The index, and the time to the second, of the first and the last answer whose line has it."""
     _base: int = 0
     """Index of the run's first packet."""
     _first: int | None = None
@@ -169,7 +173,7 @@ class Series:
 
     @property
     def has_interval(self) -> bool:
-        return self._intervals > 0
+        return self._intervals > 0 or self._interval_by_dates() is not None
 
     def measured(self) -> tuple[RoundTrips | None, Fates, Reordering]:
         """Returns what the series shows of the path. Without any answer there are no round trips."""
@@ -254,6 +258,8 @@ class Series:
             self.below += 1
             rtt_ms *= _BELOW_MS
         self.rtt_ms[index] = rtt_ms
+        if answer.about_s is not None:
+            self.about_s[1:] = [(index, answer.about_s)]
         if answer.at_s is not None:
             self.stamped += 1
             self.came_s[index] = answer.at_s
@@ -280,8 +286,17 @@ class Series:
             # One a second, or as soon as the answer is there, or 4 s after an unanswered one.
             took_s = np.where(np.isnan(rtt_s), _WINDOWS_TIMEOUT_S, np.maximum(rtt_s, _USUAL_INTERVAL_S))
             return np.concatenate(([0.0], np.cumsum(took_s[:-1]))), float(np.median(took_s))
-        interval_s = self._interval_sum_s / self._intervals if self._intervals else _USUAL_INTERVAL_S
+        interval_s = self._interval_sum_s / self._intervals if self._intervals else self._interval_by_dates()
+        interval_s = interval_s or _USUAL_INTERVAL_S
         return np.arange(len(rtt_s), dtype=np.float64) * interval_s, interval_s
+
+    def _interval_by_dates(self) -> float | None:
+        """Returns the mean interval of a run whose dates span enough seconds."""
+        if self.runs != 1 or len(self.about_s) < 2:
+            return None
+        (first, began_s), (last, ended_s) = self.about_s
+        spans = last > first and ended_s - began_s >= _ENOUGH_S
+        return (ended_s - began_s) / (last - first) if spans else None
 
     def _by_stamps(self, rtt_s: Floats, answered: _Indices) -> tuple[Floats, float] | None:
         """Returns None if the clock was set back meanwhile."""
