@@ -16,6 +16,7 @@ from airtcp.fit import draft as toml
 from airtcp.fit.arrival import NothingArrives, failures, has_anything, put_holes, silent
 from airtcp.fit.bottleneck import Settled
 from airtcp.fit.closure.closing import Check, check, not_closed, settle
+from airtcp.fit.closure.unrepeated import why_unrepeated
 from airtcp.fit.delay import Delay
 from airtcp.fit.draft import Draft
 from airtcp.fit.estimates import Estimates, estimate
@@ -142,6 +143,11 @@ class Fit:
 
         return draw(self, self._evidence, Path(directory))
 
+    @property
+    def repetition(self) -> str:
+        """Whether the measured transfer does on the fitted path what it did, or why none was repeated."""
+        return self.check.text if self.check is not None else why_unrepeated(self.measurements)
+
     def summary(self) -> list[str]:
         """Returns what was found and what is assumed, a line each."""
         used, _ = use_of(self._evidence, self.measurements)
@@ -150,8 +156,7 @@ class Fit:
         warning = too_few(self._evidence)
         lines = [line for hole in self.holes for line in hole.lines]
         lines += [*warning, f"Fitted to {names}: {found or 'nothing of use'}."]
-        if self.check is not None:
-            lines.append(self.check.text)
+        lines.append(self.repetition)
         if self.unknown:
             lines.append("Assumed: " + "; ".join(_short(unknown) for unknown in self.unknown) + ".")
         return lines + list(self.notes[len(warning) :])
