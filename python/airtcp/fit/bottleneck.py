@@ -90,3 +90,11 @@ class Settled:
     """Both of what was tried, where it explains the transfer as well (95 %)."""
     runs: int
     """Simulations that it took."""
+    faster: Bottleneck | None = None
+    """The best of the links that explain the transfer as well and could carry more, if losses keep the rate
+    out of sight."""
+
+    def assuming(self, path: Bottleneck) -> Settled:
+        """Returns the same with another path of the best one's cause in its place."""
+        (_, likelihood), *others = self.likelihoods
+        return replace(self, best=path, likelihoods=((path, likelihood), *others))

@@ -122,6 +122,20 @@ def test_losses_that_a_link_makes_are_told_from_overflow(tmp_path: Path) -> None
     assert found.check.holds, found.check.text
 
 
+def test_where_the_rate_is_open_a_link_that_could_carry_more_is_assumed(tmp_path: Path) -> None:
+    """A link of 2.9 Mbit/s whose queue stood would explain it as well; there, nothing could be gained."""
+    found = fitted(tmp_path, iperf3_tcp(path(8129, 105, 143, loss=0.003), seed=126, duration_s=20.0))
+    best = settled(found).best
+    arrived = found.measurements[0].transfer
+    assert arrived is not None
+    assert arrived.arrived is not None
+    assert settled(found).rate_between is None
+    assert best.cause == "random"
+    assert best.rate_bps > 1.4 * arrived.arrived.rate_bps
+    assert found.check is not None
+    assert found.check.holds, found.check.text
+
+
 @pytest.mark.parametrize(("loss", "rtt_ms", "seed"), [(0.03, 190, 120), (0.01, 185, 180), (0.02, 103, 234)])
 def test_a_rate_that_losses_keep_out_of_sight_has_no_upper_bound(
     tmp_path: Path, loss: float, rtt_ms: int, seed: int

@@ -108,7 +108,13 @@ def settle(evidence: Evidence, estimates: Estimates, rate_bps: float | None) -> 
         1 - math.sqrt(1 - loss) if loss is not None and loss < 1 else None,
     )
     settled = Search(Starts(transfer, seen, known)).settle()
-    return None if settled is None else From(settled, source)
+    if settled is None:
+        return None
+    # On a slower link, what another scheme could gain would be missed.
+    faster = settled.faster
+    if faster is not None and _checked(source.source.name, transfer, seen, Scenario.parse(faster.toml)).holds:
+        settled = settled.assuming(faster)
+    return From(settled, source)
 
 
 def check(evidence: Evidence, path: Scenario) -> Check | None:

@@ -56,6 +56,8 @@ class Search:
     runs: int = 0
     usual: set[Bottleneck] = field(default_factory=set)
     """Paths on which chance may do to the transfer what it saw."""
+    confirmed: set[Bottleneck] = field(default_factory=set)
+    """Paths that have run with more seeds."""
 
     def settle(self) -> Settled | None:
         """Returns None if nothing could be run."""
@@ -69,23 +71,30 @@ class Search:
         self._profile()
         if not self.tried:
             return None
-        best = min(self.tried, key=self.tried.__getitem__)
-        faster = FASTER * best.rate_bps / starts.arrived_bps
-        self._descend(starts.random([faster]), STEPS_AT_ONE_RATE)
+        fast_bps = FASTER * min(self.tried, key=self.tried.__getitem__).rate_bps
+        self._descend(starts.random([fast_bps / starts.arrived_bps]), STEPS_AT_ONE_RATE)
         self._confirm()
+        self._confirm(fast_bps)
+        return self._settled(fast_bps)
+
+    def _settled(self, fast_bps: float) -> Settled:
+        """Returns what all runs say. A rate is open if a link of at least `fast_bps` explains the transfer as
+        well."""
         weights = {cause: self._evidence(cause) for cause in dict.fromkeys(p.cause for p in self.tried)}
-        shares = {self._of(cause)[0]: weight / sum(weights.values()) for cause, weight in weights.items()}
-        ranked = tuple(
-            (path, _tempered(shares[path], len(shares)))
-            for path in sorted(shares, key=lambda path: -shares[path])
-        )
-        least = self.tried[ranked[0][0]]
+        least = min(self.tried.values())
         alike = [path for path, value in self.tried.items() if value < least + AS_WELL or path in self.usual]
-        rates = [path.rate_bps for path in alike]
-        is_open = max(rates) >= FASTER * best.rate_bps
-        between = None if is_open else _hull(rates, STEPS_IN_VIEW.rate / 4)
+        fast = [path for path in alike if path.rate_bps >= fast_bps]
+        rates = None if fast else _hull([path.rate_bps for path in alike], STEPS_IN_VIEW.rate / 4)
         bases = _hull([path.base_s for path in alike], STEP / 4)
-        return Settled(ranked[0][0], ranked, between, bases, self.runs)
+        total = sum(weights.values())
+        ranked = tuple(
+            (self._of(cause)[0], _tempered(weights[cause] / total, len(weights)))
+            for cause in sorted(weights, key=lambda cause: -weights[cause])
+        )
+        best = ranked[0][0]
+        lossy = [path for path in fast if path.cause == best.cause == "random"]
+        faster = min(lossy, key=self.tried.__getitem__, default=None)
+        return Settled(best, ranked, rates, bases, self.runs, faster)
 
     def _of(self, cause: Cause) -> list[Bottleneck]:
         """Returns the paths of that cause, the best first."""
@@ -137,20 +146,20 @@ class Search:
     def _run(self, path: Bottleneck, scenario: Scenario, seeds: int) -> float:
         self.runs += seeds
         of_clocks = self.starts.transfer.run(scenario, seeds)
+        self.usual.discard(path)
         if path.cause == "random" and any(is_usual(self.starts.seen, runs) for runs in of_clocks):
             self.usual.add(path)
         return min(misfit(self.starts.seen, runs) for runs in of_clocks) + _rare(path)
 
-    def _confirm(self) -> None:
+    def _confirm(self, least_bps: float = 0.0) -> None:
         """Runs the best path with losses at random again, with more seeds, until the best one is a path that
         has had them: of many that had few, the best is one that chance has favoured."""
-        confirmed: set[Bottleneck] = set()
-        while (of_chance := self._of("random")) and of_chance[0] not in confirmed:
-            if len(confirmed) == MOST_CONFIRMED:
+        for _ in range(MOST_CONFIRMED):
+            best = next((path for path in self._of("random") if path.rate_bps >= least_bps), None)
+            if best is None or best in self.confirmed:
                 return
-            best = of_chance[0]
             self.tried[best] = self._run(best, Scenario.parse(best.toml), CONFIRMING_SEEDS)
-            confirmed.add(best)
+            self.confirmed.add(best)
 
 
 def _rare(path: Bottleneck) -> float:
