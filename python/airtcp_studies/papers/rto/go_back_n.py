@@ -34,6 +34,16 @@ from airtcp_studies.papers.rto.trace_a import NEWRENO, deviating
 
 POLICIES: tuple[Policy, ...] = ("sr", "gbn")
 
+HANDOFF_LINK = """
+# Base station A hands the terminal over to B now and then.
+[[link]]
+name = "air"
+rate = "384kbit/s"
+delay = "150ms"
+queue = {{ packets = 1000 }}
+outages = {{ every = "10s", length = "300ms", handoff = true{forward} }}
+"""
+
 SETTINGS = {
     "deviation of a quarter of the mean": deviating(0.25),
     "deviation as large as the mean": deviating(1),
@@ -103,7 +113,7 @@ def r3(ctx: Context) -> Result:
                 quoted={"trace A (synthetic)": {4: 12}},
             )
         },
-        tables=(beside(ctx),),
+        tables=(beside(ctx), handoffs(ctx)),
     )
 
 
@@ -144,3 +154,20 @@ def beside(ctx: Context) -> Table:
         rows.append(row)
     columns = ("no loss", "trace A (synthetic) [kbit/s]", "gain [%]", "trace B [kbit/s]", "gain [%]")
     return Table("Beside them", columns, rows)
+
+
+def handoffs(ctx: Context) -> Table:
+    """Returns what the policies do where A forwards to B what it could not send (§III), or loses it."""
+    fates = {
+        "what waits is lost": "",
+        "forwarded within 1 s": ', forward = "1s"',
+        "forwarded within 3 s": ', forward = "3s"',
+    }
+    settings = {name: Setting(link=HANDOFF_LINK.format(forward=forward)) for name, forward in fates.items()}
+    methods = [Method(), Method(policy="gbn"), Method(policy="gbn in slow start"), Method(10)]
+    rows: list[list[str | float | Estimate | None]] = []
+    for name, of in vary(ctx, "A", settings, methods, [0.0], seeds=30).items():
+        base, *others = of[0.0]
+        rows.append([name, estimate(base), *(gain_of(values, base) for values in others)])
+    columns = ("", "SR, m = 4 [kbit/s]", "GBN [%]", "GBN in slow start [%]", "SR, m = 10 [%]")
+    return Table("Hand-offs of 300 ms every 10 s, 384 kbit/s (our construct)", columns, rows)
