@@ -16,8 +16,9 @@ pub const SPEC: ControllerSpec = ControllerSpec {
             default: 14.0,
             min: 0.0,
             max: 100_000.0,
-            doc: "Segments queued below which a loss is corruption (§3: 14, from queues of 20). It changes nothing: from alpha to beta, \
-                  §2 keeps the window, too, and leaves the verdict to the next three duplicate ACKs, which are judged anyway",
+            doc: "Segments queued below which a loss is corruption (§3: 14, from queues of 20). It changes no window: from alpha to \
+                  beta, §2 keeps it, too, and leaves the verdict to the next three duplicate ACKs, which are judged anyway. In \
+                  the kernel, the losses between are counted as undecided",
         },
         Param {
             name: "beta",
