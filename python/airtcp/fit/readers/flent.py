@@ -108,7 +108,7 @@ def _more_notes(document: Json, results: Json, throughput: tuple[Throughput, ...
 def _other_loads(results: Json, throughput: tuple[Throughput, ...]) -> set[Direction]:
     """Returns the directions of streams whose rates are not used, such as UDP's."""
     filled = [name for name, values in results.items() if np.nansum(_numbers(values)) > 0]
-    left = [name for name in filled if _is_left_out(name, throughput) and "::" not in name]
+    left = [name for name in filled if _is_left_out(name, throughput) and not _DERIVED.match(name)]
     return {direction for way, direction in _WAYS.items() if any(way in name for name in left)}
 
 
