@@ -79,7 +79,7 @@ class Bottleneck:
 
 @dataclass(frozen=True)
 class Settled:
-    """What a search among the readings of a transfer has found."""
+    """What a search among the readings of a transfer has found, or its packets' fates."""
 
     best: Bottleneck
     likelihoods: tuple[tuple[Bottleneck, float], ...]
@@ -89,10 +89,12 @@ class Settled:
     base_between: tuple[float, float]
     """Both of what was tried, where it explains the transfer as well (95 %)."""
     runs: int
-    """Simulations that it took."""
+    """Simulations that it took; none where the packets' fates alone tell."""
     faster: Bottleneck | None = None
     """The best of the links that explain the transfer as well and could carry more, if losses keep the rate
     out of sight."""
+    how: str = ""
+    """How the fates alone tell, in a sentence."""
 
     def assuming(self, path: Bottleneck) -> Settled:
         """Returns the same with another path of the best one's cause in its place."""

@@ -43,12 +43,9 @@ def settled_rate(draft: Draft) -> Entry | None:
         return Entry("rate", text(rate(best.link_bps)), (finding.text,))
     low, high = between
     of = "a policer" if best.cause == "policer" else "the link"
-    finding = Finding(
-        f"rate {there('forward')}",
-        shown,
-        f"{rate(low)} to {rate(high)}" if low < high else "",
-        f"That of {of} on which the transfer of {name} does again what it did ({settled.runs} simulations).",
-    )
+    how = f"That of {of} on which the transfer of {name} does again what it did ({settled.runs} simulations)."
+    interval = f"{rate(low)} to {rate(high)}" if low < high else ""
+    finding = Finding(f"rate {there('forward')}", shown, interval, settled.how or how)
     draft.found.append(finding)
     return Entry("rate", text(rate(best.link_bps)), (finding.text,))
 
@@ -60,13 +57,14 @@ def put_settled_base(draft: Draft, delay: Delay) -> bool:
     settled, name = draft.settled.what, draft.settled.name
     base_s, (low, high) = settled.best.base_s, settled.base_between
     draft.delay = replace(delay, base_s=Value(base_s, low, high), least_s=min(delay.least_s, base_s))
-    finding = Finding(
-        "round trip without a queue",
-        f"{number(base_s * 1e3)} ms",
-        f"{number(low * 1e3)} to {number(high * 1e3)} ms",
+    how = (
         f"That with which the transfer of {name} does again what it did: its own round trips, at least "
-        f"{number(delay.least_s * 1e3)} ms, include the queue that it filled.",
+        f"{number(delay.least_s * 1e3)} ms, include the queue that it filled."
     )
+    if settled.how:
+        how = f"The least of the transfer in {name}, which filled no queue, less a packet's own time."
+    interval = f"{number(low * 1e3)} to {number(high * 1e3)} ms"
+    finding = Finding("round trip without a queue", f"{number(base_s * 1e3)} ms", interval, how)
     draft.add("delay", text(milliseconds(base_s / 2)), finding)
     return True
 

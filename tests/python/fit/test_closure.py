@@ -194,12 +194,14 @@ def test_what_a_policer_drops_in_a_capture_is_no_loss_of_the_link(
     tmp_path: Path, rate: int, rtt_ms: int, burst_kb: int
 ) -> None:
     place = tmp_path / "transfer.pcapng"
-    # So that no train of packets shows the link behind the policer.
-    wobble = {"distribution": "uniform", "low": "0ms", "high": "2ms", "overtaking": False}
-    behind = policed(rate, rtt_ms, burst_kb).vary({"path.reverse.jitter": wobble}, duration="15s")
-    behind.run("cubic", 1, pcap=str(place))
+    policed(rate, rtt_ms, burst_kb).vary(duration="15s").run("cubic", 1, pcap=str(place))
     found = fit(place)
-    assert settled(found).best.cause == "policer"
+    best, between = settled(found).best, settled(found).rate_between
+    assert best.cause == "policer"
+    assert between is not None
+    assert between[0] <= 1e3 * rate <= between[1]
+    assert best.rate_bps == pytest.approx(1e3 * rate, rel=0.03)
+    assert best.burst_bytes == pytest.approx(1e3 * burst_kb, rel=0.15)
     assert shown(found, "loss") == "none"
     link = wireless(document(found.scenario))
     assert loss_of(link) == loss_of(link["reverse"]) == 0

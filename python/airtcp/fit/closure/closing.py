@@ -18,6 +18,7 @@ from airtcp.fit.estimates import Estimates
 from airtcp.fit.evidence import Evidence, From
 from airtcp.fit.findings import Unknown
 from airtcp.fit.measurement import Measurement
+from airtcp.fit.policer import settled_policer
 
 GOODPUT_WITHIN, ROUND_TRIP_WITHIN, ROUND_TRIP_WITHIN_S = 0.1, 0.15, 2e-3
 """Bounds on how far the transfer's repetition may be off: shares, and seconds in addition."""
@@ -89,7 +90,11 @@ def settle(evidence: Evidence, estimates: Estimates, rate_bps: float | None) -> 
     `rate_bps` is the forward rate if the user gives it.
     """
     source = _source(evidence)
-    if source is None or "forward" in evidence.capacity or _has_estimate(evidence):
+    if source is None or "forward" in evidence.capacity:
+        return None
+    if rate_bps is None and (policed := settled_policer(evidence, source)) is not None:
+        return From(policed, source)
+    if _has_estimate(evidence):
         return None
     found = _both(source)
     if found is None or found[0].window_bytes is not None:

@@ -1,0 +1,82 @@
+"""A policer is found in packets' times and fates, and nothing else is taken for one."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from airtcp.fit.measurement import Fates, Flags, Floats, RoundTrips
+from airtcp.fit.policer import find_policer
+
+BYTES = 1500
+BASE_S = 0.04
+PACKETS = 2500
+
+
+def windows(random: np.random.Generator, rate: float, packets: int) -> Floats:
+    """When packets leave, in pairs, as from a window that outgrows `rate` per second and is reduced again."""
+    at, speed = 0.0, 0.7 * rate
+    times: list[float] = []
+    while len(times) < packets:
+        times += [at, at]
+        at += 2 / speed * random.uniform(0.8, 1.2)
+        speed = speed + 0.002 * rate if speed < 1.3 * rate else 0.7 * rate
+    return np.array(times[:packets])
+
+
+def through_a_bucket(sent_s: Floats, rate: float, burst: float) -> tuple[Flags, Floats]:
+    """Returns what is dropped, and what waits in a queue of that rate and size would be."""
+    level, before = burst, 0.0
+    lost, waits = np.zeros(len(sent_s), dtype=bool), np.zeros(len(sent_s))
+    for place, at in enumerate(sent_s):
+        level = min(burst, level + rate * (at - before))
+        before = at
+        lost[place] = level < 1
+        waits[place] = (burst - level) / rate
+        level -= not lost[place]
+    return lost, waits
+
+
+def trips(sent_s: Floats, waits_s: Floats | float = 0.0) -> RoundTrips:
+    return RoundTrips(sent_s, BASE_S + waits_s + np.zeros(len(sent_s)))
+
+
+@given(seed=st.integers(0, 1000), rate=st.floats(100, 1000), burst=st.floats(3, 12))
+@settings(max_examples=5)
+def test_a_policer_is_found(seed: int, rate: float, burst: float) -> None:
+    sent_s = windows(np.random.default_rng(seed), rate, PACKETS)
+    lost, _ = through_a_bucket(sent_s, rate, burst)
+    found = find_policer(Fates(lost, "forward", BYTES, sent_s=sent_s), trips(sent_s))
+    assert found is not None
+    assert found.rate_bps.includes(8 * BYTES * rate)
+    assert abs(found.rate_bps.best / (8 * BYTES * rate) - 1) < 0.02
+    assert found.explained >= 0.8 * found.lost
+
+
+@given(
+    seed=st.integers(0, 1000), rate=st.floats(100, 1000), burst=st.floats(3, 12), loss=st.floats(0.005, 0.2)
+)
+@settings(max_examples=5)
+def test_queues_and_chance_are_no_policers(seed: int, rate: float, burst: float, loss: float) -> None:
+    random = np.random.default_rng(seed)
+    sent_s = windows(random, rate, PACKETS)
+    dropped, waits_s = through_a_bucket(sent_s, rate, burst)
+    assert find_policer(Fates(dropped, "forward", BYTES, sent_s=sent_s), trips(sent_s, waits_s)) is None
+    by_chance = random.random(PACKETS) < loss
+    assert find_policer(Fates(by_chance, "forward", BYTES, sent_s=sent_s), trips(sent_s)) is None
+
+
+@given(
+    times=st.lists(st.floats(-1e9, 1e9), min_size=1, max_size=40),
+    lost=st.integers(0, 2**40 - 1),
+    length=st.floats(0, 1e6),
+)
+@settings(max_examples=50)
+def test_no_times_are_too_strange(times: list[float], lost: int, length: float) -> None:
+    sent_s = np.array(times)
+    fates = Fates(
+        np.array([bool(lost >> n & 1) for n in range(len(times))]), "forward", length, sent_s=sent_s
+    )
+    find_policer(fates, trips(sent_s))
+    find_policer(fates, RoundTrips(np.zeros(0), np.zeros(0)))
