@@ -79,12 +79,16 @@ class Search:
 
     def _settled(self, fast_bps: float) -> Settled:
         """Returns what all runs say. A rate is open if a link of at least `fast_bps` explains the transfer as
-        well."""
+        well, or if so much less arrived that the link was never full."""
         weights = {cause: self._evidence(cause) for cause in dict.fromkeys(p.cause for p in self.tried)}
         least = min(self.tried.values())
         alike = [path for path, value in self.tried.items() if value < least + AS_WELL or path in self.usual]
         fast = [path for path in alike if path.rate_bps >= fast_bps]
-        rates = None if fast else _hull([path.rate_bps for path in alike], STEPS_IN_VIEW.rate / 4)
+        first = min(self.tried, key=self.tried.__getitem__)
+        is_hidden = first.cause == "random" and first.rate_bps >= FASTER * self.starts.arrived_bps
+        rates = (
+            None if fast or is_hidden else _hull([path.rate_bps for path in alike], STEPS_IN_VIEW.rate / 4)
+        )
         bases = _hull([path.base_s for path in alike], STEP / 4)
         total = sum(weights.values())
         ranked = tuple(
