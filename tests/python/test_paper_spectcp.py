@@ -9,7 +9,6 @@ from airtcp_studies.papers.spectcp.settings import NS2, TIMER
 from airtcp_studies.papers.spectcp.threshold import (
     CASES,
     TABLE_3,
-    drop_claim,
     dropped,
     dumbbell,
     largest_average,
@@ -24,7 +23,8 @@ def test_table_2_and_table_3_come_out_together() -> None:
         assert absolute(name, simulated, largest_average(found[name]), "packets").verdict == "agrees"
     lost = ctx.sweep({high: dumbbell(Thresholds(5, high, 0.1)) for high in TABLE_3})
     for high, said in TABLE_3.items():
-        assert drop_claim(high, said, dropped(lost[high])).verdict == "holds", high
+        drops = dropped(lost[high])
+        assert min(drops) > 0 if said == "yes" else max(drops) == 0, high
 
 
 def test_the_round_trip_is_59_ms_where_nothing_queues() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import textwrap
+from pathlib import Path
 from typing import Any
 
 import airtcp_studies.papers
@@ -33,7 +34,15 @@ from airtcp_studies.frame import (
     ratio_of,
 )
 from airtcp_studies.frame.docs import page
-from airtcp_studies.frame.document import RowOut, experiment_out, merged, paper_results, paper_results_schema
+from airtcp_studies.frame.document import (
+    PaperResults,
+    RowOut,
+    experiment_out,
+    experiments,
+    merged,
+    paper_results,
+    paper_results_schema,
+)
 from airtcp_studies.frame.find import UnknownName, links, papers, select
 from airtcp_studies.frame.model import Experiment, Result
 from airtcp_studies.frame.rows import TOLERANCES
@@ -54,6 +63,8 @@ name = "wireless"
 rate = "10Mbit/s"
 delay = "5ms"
 """
+
+DOCS = Path(__file__).parents[2] / "docs"
 
 values = st.floats(1e-3, 1e6)
 signs = st.sampled_from([-1.0, 1.0])
@@ -291,6 +302,13 @@ def test_docs_are_the_same_bytes_each_time(cli: Cli) -> None:
     assert {"papers.md", "papers.json"} <= {path.name for path in written}
     for path in written:
         assert (cli.directory / "one" / path).read_bytes() == (cli.directory / "two" / path).read_bytes()
+
+
+def test_no_row_of_the_page_differs_without_runs_of_other_settings() -> None:
+    document: PaperResults = json.loads((DOCS / "papers.json").read_text(encoding="utf-8"))
+    for found in experiments(document):
+        for row in found["rows"]:
+            assert row["verdict"] != "differs" or row["tried"], f"{found['id']}: {row['name']}"
 
 
 def test_the_list_names_every_experiment(cli: Cli) -> None:

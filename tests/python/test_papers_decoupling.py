@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import tomllib
-from pathlib import Path
 from statistics import fmean
 
 import pytest
@@ -20,17 +18,7 @@ from hypothesis import strategies as st
 from airtcp.advise.deployment import CIRCUITS
 from airtcp.fit import measurement
 
-PAPERS_JSON = Path(__file__).parents[2] / "docs" / "papers.json"
 HUNDREDTHS = st.integers(10, 10_000).map(lambda ms: ms / 100)
-
-
-def test_no_row_differs_without_something_tried() -> None:
-    document = json.loads(PAPERS_JSON.read_text(encoding="utf-8"))
-    (paper,) = (each for each in document["papers"] if each["name"] == "decoupling")
-    for found in paper["experiments"]:
-        for row in found["rows"]:
-            assert not row.get("moved_by"), row["name"]
-            assert row["verdict"] != "differs" or row["tried"], row["name"]
 
 
 def test_freebsd_grants_the_buffers() -> None:

@@ -46,7 +46,6 @@ class RowOut(TypedDict):
     tolerance_reason: str
     verdict: Verdict
     decided: bool
-    moved_by: str
     tried: list[TriedOut]
     note: str
 
@@ -191,7 +190,6 @@ def _row(row: Row) -> RowOut:
             "tolerance_reason": row.tolerance.reason if row.tolerance else "",
             "verdict": row.verdict,
             "decided": row.decided,
-            "moved_by": row.moved_by,
             "tried": [_tried(row, each) for each in row.tried],
             "note": row.note,
         }

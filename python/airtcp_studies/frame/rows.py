@@ -69,7 +69,6 @@ class Row:
     evidence: str
     tolerance: Tolerance | None
     note: str
-    moved_by: str
     tried: Sequence[Tried] = ()
     """Variations, measured by the same experiment: why the row differs, or what was not the reason."""
 
@@ -128,12 +127,11 @@ def absolute(
     unit: str,
     *,
     note: str = "",
-    moved_by: str = "",
     tried: Sequence[Tried] = (),
     tolerance: Tolerance | None = None,
 ) -> Row:
     """A value: within 15 %."""
-    return _numeric("absolute", name, paper, ours, unit, note, moved_by, tried, tolerance)
+    return _numeric("absolute", name, paper, ours, unit, note, tried, tolerance)
 
 
 def ratio(
@@ -142,12 +140,11 @@ def ratio(
     ours: Values,
     *,
     note: str = "",
-    moved_by: str = "",
     tried: Sequence[Tried] = (),
     tolerance: Tolerance | None = None,
 ) -> Row:
     """A value over another, as from `ratio_of`: within 15 %."""
-    return _numeric("ratio", name, paper, ours, "", note, moved_by, tried, tolerance)
+    return _numeric("ratio", name, paper, ours, "", note, tried, tolerance)
 
 
 def gain(
@@ -156,12 +153,11 @@ def gain(
     ours: Values,
     *,
     note: str = "",
-    moved_by: str = "",
     tried: Sequence[Tried] = (),
     tolerance: Tolerance | None = None,
 ) -> Row:
     """A relative gain (or, negative, a loss) in percent, as from `gain_of`: within a third of the quoted."""
-    return _numeric("gain", name, paper, ours, "%", note, moved_by, tried, tolerance)
+    return _numeric("gain", name, paper, ours, "%", note, tried, tolerance)
 
 
 def claim(
@@ -170,17 +166,16 @@ def claim(
     *,
     evidence: str,
     note: str = "",
-    moved_by: str = "",
     tried: Sequence[Tried] = (),
 ) -> Row:
     """A statement without a number: which scheme wins, where curves cross. `evidence` has the decisive
     figures."""
-    return Row(name, "claim", "", None, None, bool(holds), evidence, None, note, moved_by, tried)
+    return Row(name, "claim", "", None, None, bool(holds), evidence, None, note, tried)
 
 
 def info(name: str, ours: Values, unit: str = "", *, paper: Quoted | None = None, note: str = "") -> Row:
     """A value for context, without a verdict."""
-    return Row(name, "info", unit, _range(paper), estimate_of(ours), None, "", None, note, "")
+    return Row(name, "info", unit, _range(paper), estimate_of(ours), None, "", None, note)
 
 
 def gain_of(values: Sequence[float], base: Sequence[float]) -> Estimate:
@@ -210,12 +205,11 @@ def _numeric(
     ours: Values,
     unit: str,
     note: str,
-    moved_by: str,
     tried: Sequence[Tried],
     tolerance: Tolerance | None,
 ) -> Row:
     allowed = tolerance or Tolerance(TOLERANCES[kind], "")
-    return Row(name, kind, unit, _range(paper), estimate_of(ours), None, "", allowed, note, moved_by, tried)
+    return Row(name, kind, unit, _range(paper), estimate_of(ours), None, "", allowed, note, tried)
 
 
 def _range(paper: Quoted | None) -> tuple[float, float] | None:

@@ -77,8 +77,6 @@ def _remarks(rows: Sequence[RowOut]) -> Iterator[tuple[str, str]]:
 
 def cause(row: RowOut) -> str:
     """Returns which settings account for the difference, or that none was found and what was tried."""
-    if row["moved_by"]:
-        return row["moved_by"]
     if not row["tried"]:
         return NOT_EXPLAINED
     causes = [each for each in row["tried"] if each["effect"] != "none"]
@@ -144,18 +142,13 @@ def tally(rows: Sequence[RowOut]) -> str:
     """`12 of 15 rows agree, 3 differ (1 not explained)`."""
     judged = [row for row in rows if row["verdict"] != "info"]
     differing = [row for row in judged if row["verdict"] == "differs"]
-    unexplained = sum(not explained(row) for row in differing)
+    unexplained = sum(not row["tried"] for row in differing)
     if not judged:
         return "no row is judged"
     text = f"{len(judged) - len(differing)} of {len(judged)} rows agree"
     if differing:
         text += f", {len(differing)} differ{'s' if len(differing) == 1 else ''}"
     return text + (f" ({unexplained} {NOT_EXPLAINED})" if unexplained else "")
-
-
-def explained(row: RowOut) -> bool:
-    """Whether a differing row says what moves it, or what was tried."""
-    return bool(row["moved_by"] or row["tried"])
 
 
 def cell(content: str | float | Value | None) -> str:
