@@ -158,8 +158,10 @@ def test_one_direction_of_two(cut: str, tmp_path: Path) -> None:
         fitted = fit(path)
         assert [hole.direction for hole in fitted.holes] == ["reverse"]
         assert fitted.summary()[0].startswith("A path-MTU black hole in the reverse direction")
-        # Between the mean and the fullest interval.
-        assert 0.99 <= fitted.rate_bps / (8 * 49.9e6 / 4 * 1500 / MSS) <= 1.34
+        # So much arrived in the mean; few losses on a faster link explain it as well.
+        (rate,) = (each for each in fitted.found if each.quantity == "rate in the forward direction")
+        assert rate.shown == f"at least {8 * 49.9 / 4 * 1500 / MSS:.4g}Mbit/s"
+        assert fitted.rate_bps >= 0.99 * 8 * 49.9e6 / 4 * 1500 / MSS
         assert "reverse" not in fitted._evidence.reached
         return
     found = failure(path)
