@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
-from airtcp_studies.frame import Context, Result, SweepPlot, Tried, absolute, claim, experiment, ratio
+from airtcp_studies.frame import Context, Result, SweepPlot, Tried, absolute, claim, experiment, gain, ratio
 from airtcp_studies.model.formulas import (
+    decoupling_gain,
     goodput_bound,
     maximum_allowable_throughput,
     maximum_allowable_window,
     packet_error_rate,
     packet_error_rate_first_order,
 )
-from airtcp_studies.papers.decoupling.paths import HEADER_BYTES, MTU_BYTES
+from airtcp_studies.papers.decoupling.paths import BUFFERS, HEADER_BYTES, MTU_BYTES, STACK
+from airtcp_studies.papers.decoupling.simulated_forms import SAME, simulated
 
 KBIT = 8e-3
 """kbit in a byte."""
 
 
-@experiment("D0", where="§3, eqs (1)–(4); §7; §8.3", title="Closed forms")
-def d0(_ctx: Context) -> Result:
-    """The packet error rate, the window at which an idealized TCP loses a packet, and what it carries."""
+@experiment(
+    "D0", where="abstract; §3, eqs (1)–(4); §7; §8.3", title="Closed forms", parameters=(STACK, BUFFERS)
+)
+def d0(ctx: Context) -> Result:
+    """The packet error rate, the window at which an idealized TCP loses a packet, and what it carries; beside
+    it, the simulator with §3's example: BER 3e-5, packets of 576 B, RTT 540 ms, 1000 s, 5 seeds."""
     loss = packet_error_rate_first_order(3e-5, 576)
     header_loss = packet_error_rate_first_order(2e-6, HEADER_BYTES)
     data_loss = packet_error_rate_first_order(2e-6, MTU_BYTES)
@@ -28,6 +33,7 @@ def d0(_ctx: Context) -> Result:
     # The paper's numbers do not follow from its own eq (3), which its §8.3 obeys.
     packet = 576 * KBIT / 0.54
     by_growth, by_window = 3 / 4 * 4 * packet, 14 * packet
+    root = root_law()
     return Result(
         rows=(
             absolute("PER at BER 3e-5, 576 B (eq 1)", 0.14, loss, ""),
@@ -72,6 +78,24 @@ def d0(_ctx: Context) -> Result:
                 abs(data_loss / exact - 1) < 0.02,
                 evidence=f"at BER 2e-6, 1500 B: {data_loss:.4f} and {exact:.4f}",
             ),
+            gain(
+                "the improvement that √(MTU/HP_Sz) predicts for 1500 and 40 B (abstract)",
+                350,
+                100 * (decoupling_gain(MTU_BYTES, 40) - 1),
+                tried=[
+                    Tried(
+                        f"header packets of {HEADER_BYTES} B, as in §8",
+                        100 * (decoupling_gain(MTU_BYTES, HEADER_BYTES) - 1),
+                    )
+                ],
+            ),
+            claim(
+                "W is inversely proportional to √(BER·PS) (§8.3)",
+                max(abs(value / root[0] - 1) for value in root) < SAME,
+                evidence=f"W·√PER is {min(root):.2f} to {max(root):.2f} over Fig 10's bit error rates, 52 "
+                "and 1500 B",
+            ),
+            *simulated(ctx),
         ),
         figures={
             "window": SweepPlot(
@@ -89,3 +113,13 @@ def d0(_ctx: Context) -> Result:
             )
         },
     )
+
+
+def root_law() -> list[float]:
+    """Returns W·√PER where Fig 10 begins and ends; first for the fewest errors."""
+    rates = [
+        packet_error_rate_first_order(ber, size)
+        for ber in (1e-7, 20e-7)
+        for size in (HEADER_BYTES, MTU_BYTES)
+    ]
+    return [maximum_allowable_window(rate) * rate**0.5 for rate in rates]

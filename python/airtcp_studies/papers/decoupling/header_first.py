@@ -12,6 +12,7 @@ from airtcp_studies.frame import (
     Runs,
     SweepPlot,
     Table,
+    Tried,
     claim,
     experiment,
     info,
@@ -83,6 +84,7 @@ def d5(ctx: Context) -> Result:
     }
     lost = {name: data_lost(runs) for name, runs in found.items()}
     capped = sum(lost[name] for name in found if name not in fifo)
+    waiting = of_link(found[3000])
     dropped = fmean(found[3000].link(CIRCUIT, lambda link: link["drops_aqm"], "link"))
     return Result(
         rows=(
@@ -92,6 +94,16 @@ def d5(ctx: Context) -> Result:
                 evidence=f"{capped} data packets, {dropped:.0f} header packets a run",
             ),
             *(ratio(f"bandwidth at VMSS {vmss}:1500", vmss / 1500, shares[vmss]) for vmss in near),
+            ratio(
+                "header packets in the queue, over their threshold",
+                1,
+                [packets / PACKETS_A_HEADER / HEADERS for packets in waiting],
+                note=f"Counted as one of {PACKETS_A_HEADER:g} packets: VMSS of 1500 and of 3000 B in turn.",
+                tried=[
+                    Tried(name, [w / PACKETS_A_HEADER / HEADERS for w in of_link(found[name])])
+                    for name in (*four, *far)
+                ],
+            ),
             *(info(f"VMSS 3000:1500, {name}", shares[name]) for name in (*four, *far, *fifo)),
             *(info(f"data packets lost in that {name}, in all runs", lost[name]) for name in fifo),
         ),
@@ -125,6 +137,14 @@ TRAINS = (
     "taken and are dropped more often (table). The shorter the round trip beside the queue, the more often a "
     "train arrives while its own circuit is sent; and ACKs that vary take its spacing away."
 )
+
+
+PACKETS_A_HEADER = 2.5
+
+
+def of_link(runs: Runs) -> list[float]:
+    """Returns the mean number of packets that wait in the queue which drops, by seed."""
+    return runs.link(CIRCUIT, lambda link: link["queue_mean_packets"], "link")
 
 
 def _drops(name: str, runs: Runs) -> list[str | float]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from statistics import fmean, pstdev
 
+from airtcp.facts.records import Run
 from airtcp_studies.frame import (
     Case,
     Context,
@@ -19,7 +20,7 @@ from airtcp_studies.frame import (
     ratio_of,
 )
 from airtcp_studies.papers.decoupling.circuits import CIRCUIT, throughput
-from airtcp_studies.papers.decoupling.paths import BUFFERS, RENO, STACK, flow, link
+from airtcp_studies.papers.decoupling.paths import BUFFERS, MTU_BYTES, RENO, STACK, flow, link
 
 
 def contested(queue: str, greedy: int) -> str:
@@ -104,6 +105,15 @@ def d6(ctx: Context) -> Result:
                 )
                 for greedy in counts
             ),
+            ratio(
+                "what leaves without header packets, over the GMB",
+                1,
+                [
+                    unconditional(run) / GMB_MBIT
+                    for greedy in counts
+                    for run in found["RED", greedy].of(stream)
+                ],
+            ),
             *(
                 info(f"with a FIFO, {greedy} greedy flows", values, "Mbit/s")
                 for greedy, values in rates("FIFO", "stream").items()
@@ -122,6 +132,13 @@ def d6(ctx: Context) -> Result:
             )
         },
     )
+
+
+def unconditional(run: Run) -> float:
+    """Returns the Mbit/s of the GMB sender: what is forwarded beyond a VMSS for each header packet."""
+    (circuit,) = run["circuits"]
+    beyond = circuit["forwarded_bytes"] - circuit["header_packets_sent"] * MTU_BYTES
+    return 8e-6 * beyond / (run["duration_s"] - run["warmup_s"])
 
 
 BESIDE = f"""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from statistics import fmean
 from typing import NamedTuple
 
@@ -13,6 +14,7 @@ from airtcp_studies.frame import (
     Context,
     OpenParameter,
     Result,
+    Runs,
     Table,
     claim,
     experiment,
@@ -94,8 +96,13 @@ loss = { ber = 2e-6 }
 def d9(ctx: Context) -> Result:
     """One connection alone on a fast lossy path. The paper has no numbers; quoted is what its eqs (1) to (3)
     promise: a goodput in proportion to VMSS/√(size of a header packet)."""
-    found = {name: goodputs(ctx, stack) for name, stack in STACKS.items()}
+    runs = {name: circuits(ctx, stack) for name, stack in STACKS.items()}
+    found = {name: goodputs(of, STACKS[name]) for name, of in runs.items()}
     sack = found["SACK"]
+    corrupted = {
+        shown: data_corrupted(runs["SACK"][""], STACKS["SACK"], CIRCUITS[name])
+        for shown, name in (("VMSS 1500", "decoupling"), ("VMSS 3000",) * 2, ("VMSS 6000",) * 2)
+    }
     base = sack["decoupling"]
     laws = square_root(ctx)
     rows = (
@@ -125,6 +132,17 @@ def d9(ctx: Context) -> Result:
         ),
         ratio("VMSS 3000 over 1500", 2, ratio_of(sack["VMSS 3000"], base)),
         ratio("VMSS 6000 over 1500", 4, ratio_of(sack["VMSS 6000"], base)),
+        claim(
+            "a larger VMSS leaves the data's packet error rate as it is (§4.8.3)",
+            all(abs(share / corrupted["VMSS 1500"] - 1) < SAME for share in corrupted.values()),
+            evidence=", ".join(f"{100 * share:.2f} % with {name}" for name, share in corrupted.items()),
+        ),
+        claim(
+            "FEC or ARQ on header packets alone raises the goodput",
+            all(fmean(sack[name]) > fmean(base) for name in PROTECTION),
+            evidence=", ".join(f"{name}: {fmean(sack[name]):.0f} KB/s" for name in PROTECTION)
+            + f", neither: {fmean(base):.0f}",
+        ),
         *(info(f"{name}, over none", ratio_of(sack[name], base)) for name in PROTECTION),
     )
     table = Table(
@@ -175,14 +193,32 @@ def packets(ber: float) -> float:
     return maximum_allowable_window(packet_error_rate_first_order(ber, MTU_BYTES))
 
 
-def goodputs(ctx: Context, stack: str) -> dict[str, list[float]]:
-    """Returns KB/s, one value per seed, by the treatment of header packets."""
+def circuits(ctx: Context, stack: str) -> dict[str, Runs]:
+    """Returns the runs without protection (empty name) and with each kind."""
     duration = {"duration": ctx.pick("150s", quick="25s")}
+    schemes = [stack, *(f"{stack}+{DECOUPLED}{keys}" for keys in CIRCUITS.values())]
+    return ctx.sweep(
+        {"": Case(PATH, schemes, duration)}
+        | {name: Case(PATH, [f"{stack}+{DECOUPLED}"], duration | sets) for name, sets in PROTECTION.items()}
+    )
+
+
+def goodputs(runs: Mapping[str, Runs], stack: str) -> dict[str, list[float]]:
+    """Returns KB/s, one value per seed, by the treatment of header packets."""
     circuit = f"{stack}+{DECOUPLED}"
     schemes = {"plain TCP": stack} | {name: circuit + keys for name, keys in CIRCUITS.items()}
-    found = ctx.sweep(
-        {"": Case(PATH, list(schemes.values()), duration)}
-        | {name: Case(PATH, [circuit], duration | sets) for name, sets in PROTECTION.items()}
+    unprotected = {name: runs[""].goodput(scheme, "KB/s") for name, scheme in schemes.items()}
+    return unprotected | {name: runs[name].goodput(circuit, "KB/s") for name in PROTECTION}
+
+
+SAME = 0.15
+
+
+def data_corrupted(runs: Runs, stack: str, keys: str) -> float:
+    """Returns the share of data packets that are corrupted."""
+    scheme = f"{stack}+{DECOUPLED}{keys}"
+    lost, sent = (
+        sum(runs.total(scheme, of))
+        for of in (lambda flow: flow["losses_corruption"], lambda flow: flow["data_packets_sent"])
     )
-    unprotected = {name: found[""].goodput(scheme, "KB/s") for name, scheme in schemes.items()}
-    return unprotected | {name: found[name].goodput(circuit, "KB/s") for name in PROTECTION}
+    return lost / max(1.0, sent)
