@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from statistics import fmean
 
+from airtcp.facts.records import Run
 from airtcp_studies.frame import (
     Case,
     Context,
@@ -84,7 +85,6 @@ def d5(ctx: Context) -> Result:
     }
     lost = {name: data_lost(runs) for name, runs in found.items()}
     capped = sum(lost[name] for name in found if name not in fifo)
-    waiting = of_link(found[3000])
     dropped = fmean(found[3000].link(CIRCUIT, lambda link: link["drops_aqm"], "link"))
     return Result(
         rows=(
@@ -97,12 +97,9 @@ def d5(ctx: Context) -> Result:
             ratio(
                 "header packets in the queue, over their threshold",
                 1,
-                [packets / PACKETS_A_HEADER / HEADERS for packets in waiting],
-                note=f"Counted as one of {PACKETS_A_HEADER:g} packets: VMSS of 1500 and of 3000 B in turn.",
-                tried=[
-                    Tried(name, [w / PACKETS_A_HEADER / HEADERS for w in of_link(found[name])])
-                    for name in (*four, *far)
-                ],
+                waiting_headers(found[3000]),
+                note="Counted as the share of packets sent that are header packets.",
+                tried=[Tried(name, waiting_headers(found[name])) for name in (*four, *far)],
             ),
             *(info(f"VMSS 3000:1500, {name}", shares[name]) for name in (*four, *far, *fifo)),
             *(info(f"data packets lost in that {name}, in all runs", lost[name]) for name in fifo),
@@ -139,12 +136,18 @@ TRAINS = (
 )
 
 
-PACKETS_A_HEADER = 2.5
+def waiting_headers(runs: Runs) -> list[float]:
+    """Returns the header packets that wait on average over those that may, by seed."""
+    waiting = runs.link(CIRCUIT, lambda link: link["queue_mean_packets"], "link")
+    return [
+        packets * share_of_headers(run) / HEADERS
+        for packets, run in zip(waiting, runs.of(CIRCUIT), strict=True)
+    ]
 
 
-def of_link(runs: Runs) -> list[float]:
-    """Returns the mean number of packets that wait in the queue which drops, by seed."""
-    return runs.link(CIRCUIT, lambda link: link["queue_mean_packets"], "link")
+def share_of_headers(run: Run) -> float:
+    headers = sum(circuit["header_packets_sent"] for circuit in run["circuits"])
+    return headers / (headers + sum(circuit["forwarded_packets"] for circuit in run["circuits"]))
 
 
 def _drops(name: str, runs: Runs) -> list[str | float]:
