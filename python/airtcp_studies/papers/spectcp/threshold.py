@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import fmean
 
 import polars as pl
 
@@ -227,6 +228,7 @@ def s2(ctx: Context) -> Result:
             evidence=f"maxth 8: {said_drops(chosen[8])}; maxth 6: {said_drops(chosen[6])}",
         )
     )
+    rows.append(shorter_queue(found[8], found[15]))
     table = Table(
         "Packets dropped in 20 s, by window and maximum threshold (3 runs each)",
         ["", "window", *(f"maxth {high}" for high in highs)],
@@ -236,6 +238,18 @@ def s2(ctx: Context) -> Result:
         ],
     )
     return Result(rows=rows, tables=(table,))
+
+
+def shorter_queue(small: Runs, large: Runs) -> Row:
+    """Asks what the smaller maximum threshold is for: buffer and delay."""
+    found = [[marked(run) for run in runs.of(runs.schemes[0])] for runs in (small, large)]
+    lengths = [fmean(link["queue_mean_packets"] for link in links) for links in found]
+    most = [max(link["queue_max_packets"] for link in links) for links in found]
+    return claim(
+        "maxth 8 makes the queue shorter than 15 does",
+        lengths[0] < lengths[1] and most[0] <= most[1],
+        evidence=f"{lengths[0]:.2f} and {lengths[1]:.2f} packets on average, {most[0]} and {most[1]} at most",
+    )
 
 
 def drop_row(high: int, said: str, drops: Sequence[float]) -> Row:
@@ -255,30 +269,78 @@ def said_drops(drops: Sequence[float]) -> str:
 )
 def s3(ctx: Context) -> Result:
     """Case 1 of S1, 10 s, sampled at every ACK and every change of the queue."""
-    runs = ctx.sweep({"Case 1": dumbbell(RECOMMENDED, series=True)})["Case 1"]
+    runs, *others = ctx.sweep(
+        {
+            name: dumbbell(red, series=True, seeds=None if name == "Case 1" else 3)
+            for name, (red, _, _) in CASES.items()
+        }
+    ).values()
     all_series = runs.every_series(runs.schemes[0])
     moments = [moments_of(series) for series in all_series]
     peak = estimate([found.peak_s for found in moments])
-    share = max(found.largest / found.peak - 1 for found in moments)
-    lag = max(abs(found.peak_s - found.reduced_s) for found in moments)
-    early = max(abs(found.queue_peak_s - found.opened_s) for found in moments)
+    first = Relations.of(moments)
+    cases = [Relations.of([moments_of(s) for s in other.every_series(other.schemes[0])]) for other in others]
     rows = (
         absolute("the average queue peaks at", 1.9, peak, "s"),
         info("the same, after the start of the sources", [found.peak_s - START_S for found in moments], "s"),
         claim(
             "the average queue is largest just before the first mark takes effect",
-            share < 0.05 and lag < 0.12,
-            evidence=f"its peak lies within {1e3 * lag:.0f} ms of the first reduction of cwnd, and "
-            f"nothing in 10 s is higher by more than {100 * share:.1f} %",
+            first.peaks_at_the_mark,
+            evidence=first.at_the_mark,
         ),
         claim(
             "the instantaneous queue is largest when cwnd reaches ssthresh",
-            early < 0.06,
-            evidence=f"within {1e3 * early:.0f} ms of it, less than a round trip",
+            first.fills_at_ssthresh,
+            evidence=first.at_ssthresh,
+        ),
+        claim(
+            "both are similar in Cases 2 and 3",
+            all(each.peaks_at_the_mark and each.fills_at_ssthresh for each in cases),
+            evidence="; ".join(
+                f"{name}: {each.at_the_mark}; {each.at_ssthresh}"
+                for name, each in zip(list(CASES)[1:], cases, strict=True)
+            ),
         ),
     )
     figures = {"fig5": cwnd_plot(all_series[0]), "fig6": queue_plot(all_series[0])}
     return Result(rows=rows, figures=figures)
+
+
+@dataclass(frozen=True)
+class Relations:
+    """How far apart events are in the worst of several runs."""
+
+    higher: float
+    """How much any average queue exceeds the peak at the first reduction, as a share of it."""
+    lag_s: float
+    early_s: float
+
+    @staticmethod
+    def of(moments: Sequence[Moments]) -> Relations:
+        return Relations(
+            max(found.largest / found.peak - 1 for found in moments),
+            max(abs(found.peak_s - found.reduced_s) for found in moments),
+            max(abs(found.queue_peak_s - found.opened_s) for found in moments),
+        )
+
+    @property
+    def peaks_at_the_mark(self) -> bool:
+        return self.higher < 0.05 and self.lag_s < 0.12
+
+    @property
+    def fills_at_ssthresh(self) -> bool:
+        return self.early_s < 0.06
+
+    @property
+    def at_the_mark(self) -> str:
+        return (
+            f"its peak lies within {1e3 * self.lag_s:.0f} ms of the first reduction of cwnd, and nothing in "
+            f"10 s is higher by more than {100 * self.higher:.1f} %"
+        )
+
+    @property
+    def at_ssthresh(self) -> str:
+        return f"within {1e3 * self.early_s:.0f} ms of it, less than a round trip"
 
 
 @dataclass(frozen=True)
