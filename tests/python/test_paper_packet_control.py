@@ -7,7 +7,7 @@ from airtcp_studies.frame import Context, Result
 from airtcp_studies.pages.plots import figure_of
 from airtcp_studies.papers.packet_control.path import LOSS, NONE, STEADY, TABLE_1, jitter
 from airtcp_studies.papers.packet_control.timeout import BEGIN_S, FILTERS, LONG_DELAY, STACKS, WITHOUT, p3
-from airtcp_studies.papers.packet_control.variation import VARIANTS, what_was_tried
+from airtcp_studies.papers.packet_control.variants import VARIANTS, what_was_tried
 
 
 @pytest.fixture(scope="module")

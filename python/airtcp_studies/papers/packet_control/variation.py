@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
 
 import polars as pl
 
 from airtcp.facts.records import Run
 from airtcp.facts.series import Series
-from airtcp.facts.stats import Estimate, estimate
+from airtcp.facts.stats import estimate
 from airtcp_studies.frame import (
     BarPlot,
     Case,
@@ -31,10 +32,8 @@ from airtcp_studies.frame.rows import TOLERANCES
 from airtcp_studies.papers.packet_control.path import (
     BESIDE,
     COMPARED,
-    DOUBLE_JITTER,
     FILTERED,
     LOSS,
-    NO_JITTER,
     NONE,
     PARAMETERS,
     SEGMENT_BYTES,
@@ -48,6 +47,7 @@ from airtcp_studies.papers.packet_control.path import (
     line,
     per_run,
 )
+from airtcp_studies.papers.packet_control.variants import FLAVORS, what_was_tried
 
 
 @experiment(
@@ -66,9 +66,18 @@ def p1(ctx: Context) -> Result:
         {
             "varying": Case(VARYING, schemes, series_interval_s=0),
             "steady": Case(STEADY, (NONE,)),
+            "windows": Case(VARYING, tuple(COMPARED.values()), {}, 10, 0.1, True),
         }
     )
     runs, steady = found["varying"], found["steady"]
+    windows = {name: mean_window(found["windows"], scheme) for name, scheme in FILTERED.items()}
+    repeated = {name: per_run(runs, scheme, "retransmissions").mean for name, scheme in COMPARED.items()}
+    carried = {name: estimate(goodput(runs, scheme)).mean for name, scheme in COMPARED.items()}
+    spurious, fast = (
+        per_run(runs, NONE, key).mean for key in ("fast_retransmits_spurious", "fast_retransmits")
+    )
+    tried = what_was_tried(ctx, {}, 12)
+    flavors = [each for each in tried if each.setting in FLAVORS]
     base = goodput(runs, NONE)
     ceiling = gain_of(goodput(steady, NONE), base)
     reductions = {name: per_run(runs, scheme, "cwnd_reductions") for name, scheme in COMPARED.items()}
@@ -76,15 +85,16 @@ def p1(ctx: Context) -> Result:
     gains = gains_of_runs(runs, filtered(12))
     rows = [
         claim(
-            "threshold 3 passes every duplicate: the ACK filter alone changes nothing",
-            identical(runs, NONE, ack_filter(3)) == len(base),
-            evidence=f"identical runs: {identical(runs, NONE, ack_filter(3))} of {len(base)}",
-        ),
-        info(
-            "runs that are identical without packet control and with both filters at threshold 3",
-            100 * identical(runs, NONE, filtered(3)) / len(base),
-            "%",
-            paper=100,
+            "no packet control and threshold 3 coincide",
+            identical(runs, NONE, filtered(3)) == len(base),
+            evidence=f"identical runs: {identical(runs, NONE, filtered(3))} of {len(base)}",
+            tried=[
+                Tried(
+                    "without the data filter",
+                    holds=identical(runs, NONE, ack_filter(3)) == len(base),
+                    evidence=f"identical runs: {identical(runs, NONE, ack_filter(3))} of {len(base)}",
+                )
+            ],
             note="The data filter drops a spurious retransmission that reaches the base station after the "
             "ACK of its original has passed, and with it a later duplicate ACK. Where none does, the two "
             "coincide.",
@@ -99,7 +109,34 @@ def p1(ctx: Context) -> Result:
             100,
             gain_of(goodput(runs, filtered(12)), base),
             note="The paper says 'may improve … by ~100%' of single runs.",
-            tried=what_was_tried(ctx, {}, 12),
+            tried=tried,
+        ),
+        claim(
+            "the fast retransmits are spurious",
+            spurious == fast,
+            evidence=f"{spurious:.2f} of {fast:.2f} a run, without packet control",
+        ),
+        claim(
+            "cwnd remains larger with each larger threshold (Fig 9)",
+            rises(windows.values()),
+            evidence=", ".join(f"{name}: {mean:.1f} segments" for name, mean in windows.items()),
+        ),
+        claim(
+            "the goodput rises with each larger threshold",
+            rises(carried[name] for name in FILTERED),
+            evidence=", ".join(f"{name}: {mean:.0f} kbit/s" for name, mean in carried.items()),
+        ),
+        claim(
+            "less bandwidth is spent on retransmissions with each larger threshold (§VIII)",
+            rises(-repeated[name] for name in FILTERED),
+            evidence=", ".join(f"{name}: {mean:.1f} a run" for name, mean in repeated.items()),
+        ),
+        claim(
+            "it does not depend on the flavor of TCP (§V.B)",
+            all(each.ours is not None and each.ours.mean > 0 for each in flavors),
+            evidence=", ".join(
+                f"{each.setting} {each.ours.mean:+.0f} %" for each in flavors if each.ours is not None
+            ),
         ),
         *single_runs(gains, 12, 100),
         info("the ceiling: constant delay of 170 ms, over varying delay", ceiling, "%"),
@@ -191,6 +228,17 @@ def gains_of_runs(runs: Runs, scheme: str) -> list[float]:
     ]
 
 
+def mean_window(runs: Runs, scheme: str) -> float:
+    """Returns cwnd in segments, over all seeds and samples."""
+    cwnd = pl.concat([series.flows["cwnd_bytes"] for series in runs.every_series(scheme)])
+    return estimate((cwnd / SEGMENT_BYTES).to_list()).mean
+
+
+def rises(values: Iterable[float]) -> bool:
+    of = list(values)
+    return all(low <= high for low, high in pairwise(of))
+
+
 def identical(runs: Runs, one: str, other: str) -> int:
     """Returns the number of seeds for which both leave the same record: all counts of sender and receiver."""
     return sum(same(*pair) for pair in zip(runs.of(one), runs.of(other), strict=True))
@@ -224,52 +272,6 @@ def table(runs: Runs, names: Mapping[str, str]) -> Table:
             for name, scheme in names.items()
         ],
     )
-
-
-@dataclass(frozen=True)
-class Variant:
-    """One deviation from the experiment."""
-
-    name: str
-    keys: str = ""
-    """Keys of the end hosts' stack."""
-    sets: Mapping[str, object] = field(default_factory=dict)
-
-
-ALL_ON_THE_WAY_THERE = {
-    "link.wireless.jitter": DOUBLE_JITTER,
-    "link.wireless.reverse.jitter": NO_JITTER,
-}
-VARIANTS = (
-    Variant("60 s", sets={"duration": "60s"}),
-    Variant("all variation of Table I's round trip on the way there", sets=ALL_ON_THE_WAY_THERE),
-    Variant("the way back without variation", sets={"link.wireless.reverse.jitter": NO_JITTER}),
-    Variant("receiver's window of 12 segments", ":receive_window=12000B"),
-    Variant("receiver's window of 40 segments", ":receive_window=40000B"),
-    Variant("receiver's window of 60 segments", ":receive_window=60000B"),
-    Variant("delayed ACKs", ":ack_every=2"),
-    Variant("no limited transmit", ":limited_transmit=false"),
-    Variant("one fast retransmit a window, ns-2.35's", ":recovery=reno"),
-    Variant("NewReno", ":recovery=newreno"),
-    Variant("Tahoe", ":recovery=tahoe"),
-    Variant("wireless queue of 10 packets", sets={"link.wireless.queue.packets": 10}),
-)
-
-
-def what_was_tried(ctx: Context, sets: Mapping[str, object], threshold: int) -> list[Tried]:
-    """Returns the gain of a threshold, with one deviation at a time."""
-    variants = ctx.pick(VARIANTS, quick=VARIANTS[:2])
-    term = filtered(threshold).removeprefix(NONE)
-    schemes = {v.name: (f"{NONE}{v.keys}", f"{NONE}{v.keys}{term}") for v in variants}
-    found = ctx.sweep(
-        {v.name: Case(VARYING, schemes[v.name], {**sets, **v.sets}, seeds=20) for v in variants}
-    )
-
-    def gained(name: str) -> Estimate:
-        without, with_it = (goodput(found[name], scheme) for scheme in schemes[name])
-        return gain_of(with_it, without)
-
-    return [Tried(v.name, gained(v.name)) for v in variants]
 
 
 def single_runs(gains: Sequence[float], threshold: int, paper: float) -> list[Row]:
