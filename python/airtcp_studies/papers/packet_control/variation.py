@@ -136,7 +136,8 @@ def p1(ctx: Context) -> Result:
             all(each.ours is not None and each.ours.mean > 0 for each in flavors),
             evidence=", ".join(
                 f"{each.setting} {each.ours.mean:+.0f} %" for each in flavors if each.ours is not None
-            ),
+            )
+            or "tried in a full run only",
         ),
         *single_runs(gains, 12, 100),
         info("the ceiling: constant delay of 170 ms, over varying delay", ceiling, "%"),
