@@ -6,6 +6,7 @@ mod circuit;
 mod circuit_allocations;
 mod common;
 mod heap;
+mod hop_compression;
 mod link;
 mod losses;
 mod lost_acks;

@@ -1,8 +1,7 @@
 //! Header packets of 15 bytes (§10): RFC 1144's change mask and checksum, and uncompressed timestamps.
 //!
-//! Compression belongs to the lossy link, hop by hop. Here it extends from one end of the circuit to the other. That is the same if only
-//! that link loses packets, and saves more than the link could if there are other links. ACKs are not compressed. A wrong guess that
-//! passes the checksum (one in 65 536) is not modelled.
+//! A circuit compresses from one of its ends to the other. A link does so for its own hop (`path/compression.rs`). ACKs are not
+//! compressed. A wrong guess that passes the checksum (one in 65 536) is not modelled.
 
 use super::config::{Compression, Config};
 use airtcp_wire::{Segment, Seq};
@@ -13,6 +12,11 @@ const UNCOMPRESSED_BASE: u32 = 40;
 const COMPRESSED_BASE: u32 = 3;
 /// The count of data packets sent, uncompressed.
 const LOSS_REPORTS: u32 = 2;
+
+/// Bytes by which compression shortens a header packet without its connection's number.
+pub fn saving(loss_reports: bool) -> u32 {
+    UNCOMPRESSED_BASE - COMPRESSED_BASE - if loss_reports { LOSS_REPORTS } else { 0 }
+}
 
 #[derive(Debug)]
 pub struct Compressor {
@@ -26,9 +30,13 @@ impl Compressor {
     pub fn new(config: &Config) -> Option<Compressor> {
         // Packets of several connections carry the connection's number (RFC 1144 §3.2.2).
         let connection_number = u32::from(config.controls > 1);
-        let sent_data = if config.loss_reports { LOSS_REPORTS } else { 0 };
-        let saving = UNCOMPRESSED_BASE - COMPRESSED_BASE - connection_number - sent_data;
-        (config.compression != Compression::None).then_some(Compressor { last: None, saving })
+        let saving = saving(config.loss_reports) - connection_number;
+        (config.compression != Compression::None).then(|| Compressor::saving(saving))
+    }
+
+    /// One whose compressed packets are shorter by so many bytes.
+    pub fn saving(saving: u32) -> Compressor {
+        Compressor { last: None, saving }
     }
 
     /// Length of a packet that takes `bytes` uncompressed. A packet that does not follow the last header packet (a SYN, a retransmission,

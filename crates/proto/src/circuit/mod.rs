@@ -10,7 +10,7 @@
 //! passes, and the ACKs say what is missing. They do so in their window field, which control packets do not need.
 
 mod burst;
-mod compression;
+pub(crate) mod compression;
 mod config;
 mod control;
 mod data_tcp;
@@ -22,6 +22,7 @@ mod sender;
 mod tunnel_queue;
 
 pub use burst::Pair;
+pub use compression::saving as saved_by_compression;
 pub use config::{Compression, Config, ErrorControl, MAX_FEC};
 pub use receiver::{Receiver, Reply};
 pub use sender::{Output, Sender};

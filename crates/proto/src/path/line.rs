@@ -1,5 +1,6 @@
 //! The line: from the transmitter to the far end of the link.
 
+use super::compression::HopCompression;
 use super::dropped::Dropped;
 use super::link::{Fate, Output};
 use super::pipe::Pipe;
@@ -14,6 +15,7 @@ pub(super) struct Line {
     delay: Option<Box<dyn DelayModel>>,
     pub loss: Option<Box<dyn LossModel>>,
     pub code: Option<(BlockCode, Cover)>,
+    pub compression: Option<HopCompression>,
     arq: Option<Arq>,
     pub pipe: Pipe,
     dropped: Dropped,
@@ -32,6 +34,7 @@ impl Line {
             delay: None,
             loss: None,
             code: None,
+            compression: None,
             arq: None,
             pipe: Pipe::fifo(),
             dropped: Dropped::default(),
@@ -71,15 +74,22 @@ impl Line {
     /// The transmitter, which is free, takes up a packet at `start`.
     #[inline(always)]
     pub fn send(&mut self, start: Time, item: Item) {
+        let sent = match &mut self.compression {
+            Some(compression) => Item { bytes: compression.compress(&item), ..item },
+            None => item,
+        };
         let air_bytes = match self.code {
-            Some((code, cover)) if cover.covers(&item) => code.air_bytes(item.bytes),
-            _ => item.bytes,
+            Some((code, cover)) if cover.covers(&sent) => code.air_bytes(sent.bytes),
+            _ => sent.bytes,
         };
         self.free_at = self.transmitter.departure(start, air_bytes);
         let mut departure = self.free_at;
-        let mut lost = self.is_lost(&item);
+        let mut lost = self.is_lost(&sent);
         if lost && self.arq.is_some() {
-            (lost, departure) = self.repeat(&item, air_bytes);
+            (lost, departure) = self.repeat(&sent, air_bytes);
+        }
+        if let Some(compression) = &mut self.compression {
+            lost = lost || !compression.decompress(&item, sent.bytes);
         }
         self.counters.on_send(1, item.bytes, self.free_at.since(start));
         let extra = self.delay.as_mut().map_or(Dur::ZERO, |delay| delay.extra_delay(self.free_at));
@@ -126,6 +136,7 @@ impl Line {
 
     /// Loses all packets that would come out after `at`.
     pub fn drop_later_than(&mut self, at: Time, cause: DropCause) {
+        self.compression.iter_mut().for_each(HopCompression::reset);
         for output in self.pipe.take_later_than(at) {
             self.drop(at, output.id, cause);
         }

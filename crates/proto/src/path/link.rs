@@ -7,11 +7,13 @@
 //! One wake-up per packet is enough for that. While packets wait, the transmitter holds one, which is in the pipe and does not come
 //! out before the next one is taken up. Nobody can see whether the queue is asked at the departure or only then.
 
+use super::compression::{Compressible, HopCompression};
 use super::front::{Asked, Foreseen, Front, Handoff};
 use super::lean::Lean;
 use super::line::Line;
 use super::stats::LinkStats;
 use super::{Arq, BlockCode, Cover, DelayModel, Episodes, LossModel, Transmitter};
+use crate::circuit::Compression;
 use crate::queue::{DropCause, DropTail, Item, Limit, Queue};
 use airtcp_wire::{Dur, Ecn, Time};
 
@@ -114,6 +116,14 @@ impl Link {
         self.with(|general| general.line.set_arq(arq))
     }
 
+    /// Compresses the header packets that are [announced](Link::announce). The link must keep packets in order.
+    pub fn with_compression(self, compression: Compression) -> Link {
+        match HopCompression::new(compression) {
+            None => self,
+            some => self.with(|general| general.line.compression = some),
+        }
+    }
+
     /// Sends nothing during `outages`. If they are hand-offs, all packets that are under way when one begins are lost, though the
     /// transmitter still spends its time on the packet that it held, and those that wait are lost or forwarded.
     pub fn with_outages(self, outages: Episodes, handoff: Option<Handoff>) -> Link {
@@ -128,6 +138,20 @@ impl Link {
         };
         change(&mut general);
         Link { kind: Kind::General(general) }
+    }
+
+    /// Does it compress header packets?
+    pub fn compresses(&self) -> bool {
+        matches!(&self.kind, Kind::General(general) if general.line.compression.is_some())
+    }
+
+    /// Tells a link that compresses what the header packet with this `id` carries, before the packet arrives.
+    pub fn announce(&mut self, id: u32, header: Compressible) {
+        if let Kind::General(general) = &mut self.kind
+            && let Some(compression) = &mut general.line.compression
+        {
+            compression.announce(id, header);
+        }
     }
 
     /// A packet arrives at the near end.

@@ -4,6 +4,7 @@ mod alike;
 mod backlog;
 mod calendar;
 mod channel;
+mod compression;
 mod delay;
 mod dropped;
 mod episodes;
@@ -22,6 +23,7 @@ mod trace;
 mod transmit;
 
 pub use channel::{Channel, ChannelConfig};
+pub use compression::Compressible;
 pub use delay::{Spikes, SumOfDelays};
 pub use episodes::{Episode, Episodes, Starts};
 pub use front::Handoff;
