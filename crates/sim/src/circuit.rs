@@ -9,13 +9,14 @@ use crate::packet::{Load, Packet};
 use crate::stage::Stage;
 use crate::station::Stop;
 use crate::timer::Timer;
-use crate::topology::Side;
-use airtcp_proto::circuit::{Config, Output, Pair, Receiver, Reply, Sender};
+use crate::topology::{Side, Topology};
+use airtcp_proto::circuit::{self, Compression, Config, Output, Pair, Receiver, Reply, Sender};
 use airtcp_proto::middlebox::Direction;
+use airtcp_proto::path::Compressible;
 use airtcp_proto::queue::{DropCause, Item};
 use airtcp_proto::ring::Ring;
 use airtcp_proto::tcp::Transmit;
-use airtcp_wire::{Dur, Ecn, Header, SackBlocks, Time};
+use airtcp_wire::{Dur, Ecn, Header, SackBlocks, Segment, Time};
 
 /// The names of a circuit, and where it runs.
 #[derive(Clone, Debug)]
@@ -40,6 +41,10 @@ pub struct Circuit {
     pub place: Place,
     /// The side into which each of its ends sends.
     ways: [Side; 2],
+    /// The sides on its way that compress header packets.
+    compressing: Vec<Side>,
+    /// Bytes by which they shorten one.
+    saving: u32,
     sender: Sender,
     receiver: Receiver,
     /// Stands for the addresses and ports of the first control TCP. Those of the others follow.
@@ -107,9 +112,15 @@ impl Circuit {
         first_number: u32,
     ) -> Circuit {
         let Place { nodes, direction, .. } = place;
+        let saving = match config.compression {
+            Compression::None => circuit::saved_by_compression(config.loss_reports),
+            Compression::Rfc1144 | Compression::Twice => 0,
+        };
         Circuit {
             place,
             ways: [Side::out_of(nodes[ENTRY], direction), Side::out_of(nodes[EXIT], direction.opposite())],
+            compressing: Vec::new(),
+            saving,
             sender,
             receiver,
             first_number,
@@ -127,6 +138,12 @@ impl Circuit {
     pub fn handle(&self, flow: &mut Flow) {
         let Place { number, nodes, .. } = self.place;
         flow.add_stop(nodes[ENTRY], Stop::Circuit(number));
+    }
+
+    /// Lets the links on its way that compress header packets know what these carry.
+    pub fn find_compressing(&mut self, topology: &Topology) {
+        let Place { nodes, direction, .. } = self.place;
+        self.compressing = topology.compressing_sides(nodes, direction);
     }
 
     /// Lets the receiver count the flow's packets that leave the circuit, if it counts data.
@@ -291,7 +308,8 @@ impl Circuit {
         if self.sender.rests(now) {
             return false;
         }
-        let any = !stage.network.is_watched && self.transmit_expected(stage, ends);
+        let is_plain = !stage.network.is_watched && self.compressing.is_empty();
+        let any = is_plain && self.transmit_expected(stage, ends);
         if self.sender.rests(now) {
             return any;
         }
@@ -317,6 +335,7 @@ impl Circuit {
                     self.counts.header_bytes_sent += u64::from(bytes);
                     let id = network.packets.insert_segment(&transmit);
                     self.address(network.packets.get_mut(id), Load::Header { control, repeats }, bytes);
+                    self.announce(&mut network.topology, id, transmit.segment);
                     id
                 }
             };
@@ -324,8 +343,13 @@ impl Circuit {
         }
     }
 
+    fn announce(&self, topology: &mut Topology, id: u32, segment: Segment) {
+        let header = Compressible { segment, saving: self.saving };
+        self.compressing.iter().for_each(|&side| topology.side_mut(side).announce(id, header));
+    }
+
     /// Sends data packets, each followed by a header packet, as long as the sender has nothing else to send. Requires
-    /// that nobody watches. Returns whether anything left.
+    /// that nobody watches and no link compresses. Returns whether anything left.
     fn transmit_expected(&mut self, stage: &mut Stage, ends: &mut Ends) -> bool {
         let mut sent = 0;
         let now = stage.network.now;

@@ -84,6 +84,7 @@ impl Parts<'_> {
         if let Some(model::Arq { retries, round_trip, in_order, only }) = side.arq {
             link = link.with_arq(path::Arq { retries, round_trip, in_order, cover: cover(only) });
         }
+        link = link.with_compression(side.compression);
         if let Some(loss) = side.loss.build(code, |key| self.chance(&format!("loss.{key}"))) {
             link = match side.loss.before_queue {
                 true => link.with_loss_before_queue(loss),

@@ -170,13 +170,14 @@ impl<'a> Stations<'a> {
     }
 
     /// Marks the nodes at which the flows' packets are handled, and returns the stations and circuits.
-    pub fn placed(self, flows: &mut [Flow], topology: &mut Topology) -> (Vec<Station>, Vec<Circuit>) {
+    pub fn placed(mut self, flows: &mut [Flow], topology: &mut Topology) -> (Vec<Station>, Vec<Circuit>) {
         for flow in flows {
             flow.count_at_delivery();
             let nodes =
                 flow.stops.iter().map(|(node, _)| node).chain(flow.counted_at.iter().map(|(node, _)| node));
             nodes.for_each(|node| topology.put_station(*node));
         }
+        self.circuits.iter_mut().for_each(|circuit| circuit.find_compressing(topology));
         (self.placed, self.circuits)
     }
 }

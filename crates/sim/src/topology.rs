@@ -125,6 +125,15 @@ impl Topology {
         &mut self.hops[usize::from(side.0)].link
     }
 
+    /// The sides that compress header packets on the way from the first to the second of these nodes.
+    pub fn compressing_sides(&self, [from, to]: [u16; 2], direction: Direction) -> Vec<Side> {
+        let between = from.min(to)..from.max(to);
+        let is_on_way =
+            |side: &Side| side.direction() == direction && between.contains(&(side.link() as u16));
+        let compresses = |side: &Side| self.hops[usize::from(side.0)].link.compresses();
+        self.sides().filter(is_on_way).filter(compresses).collect()
+    }
+
     /// Returns when a side wants to be polled next, and which.
     #[inline]
     pub fn next(&self) -> (Time, Side) {

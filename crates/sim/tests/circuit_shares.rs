@@ -1,6 +1,7 @@
 //! What TCP circuits get of a shared link (paper 000 §4.5 to §4.8).
 
 use crate::common::{MBIT, go, link, ms, scheme, unlimited};
+use airtcp_proto::circuit::Compression;
 use airtcp_proto::path::jitter::uniform;
 use airtcp_proto::queue::{header_first, red};
 use airtcp_sim::scenario::model::{Discipline, Distribution, Flow, Jitter, Link};
@@ -137,4 +138,22 @@ fn compressed_header_packets_are_worth_the_root_of_their_sizes() {
     let expected = (52.0_f64 / 15.0).sqrt();
     assert!((twice / none / expected - 1.0).abs() < 0.15, "{}", twice / none);
     assert!(none < rfc_1144 && rfc_1144 < 0.9 * twice, "{none} {rfc_1144} {twice}");
+}
+
+/// §10: where only one link may lose header packets, and its queue has room for all, compressing them on that link or from one end of the
+/// circuit to the other is the same, packet by packet.
+#[test]
+fn compression_on_the_only_link_equals_compression_from_end_to_end() {
+    for (kind, compression) in [("rfc1144", Compression::Rfc1144), ("twice", Compression::Twice)] {
+        let mut link = link("air", 40 * MBIT, ms(100), 1000);
+        link.forward.loss.ber = 5e-6.into();
+        let mut scenario = over(link, vec![unlimited("stream", 0, 0)], 25);
+        let circuit = format!("{SACK}+decoupling");
+        let from_end_to_end = go(&scenario, &format!("{circuit}:compression={kind}"), 1);
+        scenario.links[0].forward.compression = compression;
+        let on_the_link = go(&scenario, &circuit, 1);
+        assert_eq!(on_the_link.goodput_bps, from_end_to_end.goodput_bps, "{kind}");
+        let twice_compressed = go(&scenario, &format!("{circuit}:compression={kind}"), 1);
+        assert_eq!(twice_compressed.goodput_bps, from_end_to_end.goodput_bps, "{kind}");
+    }
 }

@@ -2,6 +2,7 @@
 
 use super::measurement::Measurement;
 use super::one_of::OneOf;
+use airtcp_proto::circuit::Compression;
 use airtcp_proto::path::jitter::Distribution;
 use airtcp_proto::path::{ChannelConfig, Loss};
 use airtcp_proto::queue::Discipline;
@@ -146,6 +147,9 @@ one_direction! {
     fec: Fec,
     /// Local retransmission of what is lost. Absent: none.
     arq: Arq,
+    /// Compression of TCP circuits' header packets on this link alone (paper 000 §10); in the simulator. Packets must stay in
+    /// order. Absent: none.
+    compression: Compression,
     /// The queue in front of the link. Absent: DropTail with its default room.
     queue: OneOf<Discipline>,
 }

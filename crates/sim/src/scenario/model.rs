@@ -5,6 +5,7 @@ pub use super::file::{EnterRecordings, Fec, FlowDirection as Direction, Protecte
 pub use super::measurement::Measurement;
 use super::wireless::wireless_of;
 use airtcp_proto::Chances;
+use airtcp_proto::circuit::Compression;
 pub use airtcp_proto::path::Loss;
 pub use airtcp_proto::path::jitter::Distribution;
 use airtcp_proto::path::{BlockCode, ChannelConfig, RateLog, Trace};
@@ -84,6 +85,8 @@ pub struct Side {
     /// None of its three numbers is zero.
     pub fec: Option<Fec>,
     pub arq: Option<Arq>,
+    /// Of header packets.
+    pub compression: Compression,
     pub queue: Queue,
 }
 
@@ -263,6 +266,7 @@ impl Side {
             loss: Loss::default(),
             fec: None,
             arq: None,
+            compression: Compression::None,
             queue: Queue {
                 room: Room { packets: Some(packets), bytes: None },
                 discipline: Discipline::DropTail(drop_tail::Config {}),

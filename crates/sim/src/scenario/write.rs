@@ -5,6 +5,7 @@ use super::model::{
     Arq, Capacity, Circuit, Direction, EnterRecordings, Fec, Flow, Jitter, Link, Loss, Measurement, Outages,
     Queue, Scenario, Side, Spikes, Traffic,
 };
+use airtcp_proto::circuit::Compression;
 use airtcp_wire::Dur;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -107,6 +108,7 @@ struct WayKeys<'a> {
     loss: &'a Loss,
     fec: Option<Fec>,
     arq: Option<Arq>,
+    compression: Option<Compression>,
     queue: &'a Queue,
 }
 
@@ -148,6 +150,10 @@ fn way_keys<'a>(side: &'a Side, inherited: &Side, with_delay: bool) -> WayKeys<'
         loss: &side.loss,
         fec: side.fec.or(inherited.fec.map(|fec| Fec { parity_symbols: 0, ..fec })),
         arq: side.arq.or(inherited.arq.map(|arq| Arq { retries: 0, ..arq })),
+        compression: [side, inherited]
+            .iter()
+            .any(|side| side.compression != Compression::None)
+            .then_some(side.compression),
         queue: &side.queue,
     }
 }

@@ -9,6 +9,7 @@ use crate::scenario::model::{
 };
 use crate::scenario::one_of::OneOf;
 use airtcp_proto::choice::Faults;
+use airtcp_proto::circuit::Compression;
 use airtcp_proto::path::ChannelConfig;
 use airtcp_proto::path::jitter::{Distribution, Manner};
 use airtcp_wire::{Dur, Rate};
@@ -23,6 +24,7 @@ struct Medium {
     loss: Loss,
     fec: Fec,
     arq: file::Arq,
+    compression: Compression,
 }
 
 /// Nodes have 16-bit numbers, and the turns of all links are kept sorted.
@@ -97,9 +99,20 @@ impl Medium {
         self.loss.before_queue && (self.fec.parity_symbols > 0 || self.arq.retries > 0)
     }
 
+    /// What keeps packets in order, if header packets are compressed and packets overtake.
+    fn order_for_compression(&self) -> Option<&'static str> {
+        let overtaking = self.jitter.as_ref().is_some_and(|jitter| jitter.overtaking);
+        match self.compression {
+            Compression::None => None,
+            _ if overtaking => Some("jitter.overtaking = false"),
+            _ if self.arq.retries > 0 && !self.arq.in_order => Some("arq.in_order = true"),
+            _ => None,
+        }
+    }
+
     /// Completes the direction. `round_trip` is the link's delay there and back.
     fn with(self, queue: Queue, round_trip: Dur) -> Side {
-        let Medium { capacity, delay, jitter, spikes, loss, fec, arq } = self;
+        let Medium { capacity, delay, jitter, spikes, loss, fec, arq, compression } = self;
         let arq = Arq {
             retries: arq.retries,
             round_trip: arq.round_trip.unwrap_or(round_trip),
@@ -114,6 +127,7 @@ impl Medium {
             loss,
             fec: (fec.parity_symbols > 0).then_some(fec),
             arq: (arq.retries > 0).then_some(arq),
+            compression,
             queue,
         }
     }
@@ -144,11 +158,19 @@ fn medium(way: &Way, base: Option<&Medium>, files: &mut Files<'_>, check: &mut C
     let fec = way.fec.or(base.map(|base| base.fec)).unwrap_or(NO_FEC);
     check.inside("fec", |check| check_fec(&fec, check));
     let arq = way.arq.or(base.map(|base| base.arq)).unwrap_or(NO_ARQ);
-    let medium = Medium { capacity: capacity?, delay, jitter: jitter?, spikes: spikes?, loss, fec, arq };
+    let compression = way.compression.or(base.map(|base| base.compression)).unwrap_or_default();
+    let medium =
+        Medium { capacity: capacity?, delay, jitter: jitter?, spikes: spikes?, loss, fec, arq, compression };
     // What both directions have in common is said of the first.
     if medium.repairs_what_never_came() && !base.is_some_and(Medium::repairs_what_never_came) {
         let problem = "`fec` and `arq` repair only what is lost behind the queue; remove one or the other";
         check.inside("loss", |check| check.refuse_key("before_queue", problem));
+    }
+    if let Some(cure) = medium.order_for_compression()
+        && base.is_none_or(|base| base.order_for_compression().is_none())
+    {
+        let problem = format!("packets must stay in order; set `{cure}`, or this to \"none\"");
+        check.refuse_key("compression", problem);
     }
     Some(medium)
 }

@@ -5,6 +5,7 @@ use crate::scenario::file::ScenarioFile;
 use crate::scenario::model::{self, Capacity, Discipline, Distribution, Episodes, Loss, Room, Traffic};
 use crate::scenario::{Scenario, schema};
 use airtcp_proto::Chances;
+use airtcp_proto::circuit::Compression;
 use airtcp_proto::path::loss::burst::Interval;
 use airtcp_proto::queue::{codel, header_first, token_bucket};
 use airtcp_wire::{Bytes, Dur, Rate, Time};
@@ -169,6 +170,29 @@ fn protection_has_its_defaults_is_inherited_and_can_be_switched_off() {
     let off = good(&format!("{LINK}arq = {{ retries = 2 }}\nreverse.arq = {{ retries = 0 }}\n"));
     assert!(off.links[0].forward.arq.is_some() && off.links[0].reverse.arq.is_none());
     assert_eq!(good(&off.to_toml()), off);
+}
+
+/// Paper 000 §10. A decompressor needs packets in the order in which they were compressed.
+#[test]
+fn compression_is_inherited_and_can_be_switched_off() {
+    let of = |text: &str| {
+        let scenario = good(&format!("{LINK}{text}"));
+        assert_eq!(good(&scenario.to_toml()), scenario);
+        let model::Link { forward, reverse, .. } = &scenario.links[0];
+        [forward.compression, reverse.compression]
+    };
+    assert_eq!(of(""), [Compression::None; 2]);
+    assert_eq!(of("compression = \"twice\"\n"), [Compression::Twice; 2]);
+    let one_way = "compression = \"rfc1144\"\nreverse.compression = \"none\"\n";
+    assert_eq!(of(one_way), [Compression::Rfc1144, Compression::None]);
+    for (text, cure) in [
+        ("jitter = { distribution = \"constant\", mean = \"1ms\" }\n", "jitter.overtaking = false"),
+        ("arq = { in_order = false }\n", "arq.in_order = true"),
+    ] {
+        let error = load(&format!("{LINK}compression = \"twice\"\n{text}"), &[]).unwrap_err().to_string();
+        assert!(error.contains("compression") && error.contains(cure), "{error}");
+        assert_eq!(error.matches("stay in order").count(), 1, "{error}");
+    }
 }
 
 /// ns-2's `lossmodel`. As all of `loss`, it holds in both directions unless the reverse one says otherwise.
