@@ -5,9 +5,10 @@ use super::circuit;
 use super::forms::{Host, Place, SchemeForm, Station};
 use super::trunks::{Trunk, trunks};
 use airtcp_proto::cc::Controllers;
+use airtcp_proto::circuit::Compression;
 use airtcp_proto::scheme::{Scheme, SchemeError};
 use airtcp_sim::scenario::Scenario;
-use airtcp_sim::scenario::model::{Direction, Flow, Traffic};
+use airtcp_sim::scenario::model::{Direction, Flow, Link, Traffic};
 use airtcp_wire::circuit::MAX_CONTROLS;
 
 /// Forms of the scenario's schemes, in its order.
@@ -34,6 +35,9 @@ pub fn verdict(scenario: &Scenario, scheme: &str, host: &Host) -> Result<SchemeF
     if circuits > circuit::MOST {
         verdict.refuse(&format!("{circuits} circuits: a run on Linux can have at most {}", circuit::MOST));
     }
+    if circuits > 0 {
+        check_compression(scenario, &mut verdict);
+    }
     trunks.iter().for_each(|trunk| check_trunk(scenario, trunk, &mut verdict));
     check_stations(scenario, &asked, host, &mut verdict)?;
     for flow in &scenario.flows {
@@ -55,6 +59,18 @@ pub fn verdict(scenario: &Scenario, scheme: &str, host: &Host) -> Result<SchemeF
 fn is_decoupled(verdict: &SchemeForm) -> bool {
     let station = verdict.form.as_ref().and_then(|form| form.station.as_ref());
     station.is_some_and(|station| station.circuit().is_some())
+}
+
+/// The emulator does not read what header packets carry.
+fn check_compression(scenario: &Scenario, verdict: &mut SchemeForm) {
+    let compresses = |link: &&Link| {
+        [&link.forward, &link.reverse].iter().any(|side| side.compression != Compression::None)
+    };
+    if let Some(Link { name, .. }) = scenario.links.iter().find(compresses) {
+        verdict.refuse(&format!(
+            "link `{name}` compresses header packets, which only the simulator's links do; remove its `compression`"
+        ));
+    }
 }
 
 /// Checks that the trunk can carry its flows here.
@@ -206,6 +222,14 @@ mod tests {
         assert!(flow("rto-m")[0].as_ref().unwrap().contains("a different retransmission timeout"));
         let many = reasons("schemes = [\"reno\"]\nflow = [{ name = \"a\", count = 10001 }]");
         assert!(many[0].as_ref().unwrap().starts_with("10001 flows"));
+    }
+
+    #[test]
+    fn a_link_that_compresses_header_packets_carries_no_circuits() {
+        let air = "[[link]]\nname = \"air\"\nrate = \"1Mbit/s\"\nreverse.compression = \"twice\"";
+        let found = reasons(&format!("schemes = [\"reno\", \"cubic+decoupling\"]\n{air}"));
+        assert_eq!(found[0], None);
+        assert!(found[1].as_ref().unwrap().contains("link `air` compresses"), "{found:?}");
     }
 
     #[test]
