@@ -35,6 +35,13 @@ fn a_mistake_ends_with_status_2() {
         ("proxy run --wireless wl0 --wireless-stack own --wireless-cc bbr", "use --wireless-scheme"),
         ("proxy run --wireless wl0 --wireless-scheme cubik", "cubic"),
         ("proxy run --wireless wl0 --wireless-scheme cubic+split", "only sender terms"),
+        ("proxy run --wireless wl0 --wireless-scheme cubic@fq-codel", "`tc qdisc` sets it"),
+        ("proxy run --wireless wl0 --wireless-scheme gbn", "add --wireless-stack own"),
+        (
+            "proxy run --wireless wl0 --wireless-scheme gbn:timeout_policy=go-back-n-at-once",
+            "RFC 5681 §3.1 allows one segment after a timeout; use the term `gbn`",
+        ),
+        ("proxy run --wireless wl0 --wireless-scheme reno:loss_window=2", "leave it at 1"),
         ("proxy run --wireless wl0 --memory 10kB", "at least 1MB"),
         ("circuit send --prefix 10.2.0.0/24 --key-file k", "--to <ADDRESS>"),
         (
@@ -44,6 +51,14 @@ fn a_mistake_ends_with_status_2() {
         ("circuit send --to 192.0.2.2:1 --key-file k --prefix 10.2.0.0/24 --vmss 10B", "64 to 65000 bytes"),
         ("circuit send --to 192.0.2.2:1 --key-file k --prefix 10.2.0.0/24 --controls 33", "32 at most"),
         ("circuit send --to 192.0.2.2:1 --key-file k --prefix 10.2.0.0/24 --control cubik", "cubic"),
+        (
+            "circuit send --to 192.0.2.2:1 --key-file k --prefix 10.2.0.0/24 --control reno+split",
+            "only sender terms",
+        ),
+        (
+            "decouple --to 192.0.2.2 --key-file k --control sr:timeout_policy=go-back-n-at-once",
+            "the term `gbn`",
+        ),
         ("circuit send --to 192.0.2.2:1 --key-file k --prefix 10.2.0.0/24 --gmb 2", "no unit"),
         ("circuit send --to 192.0.2.2:1 --key-file k --prefix 10.2.0.0/24 --mark 64", "1 to 63, or none"),
         ("circuit receive --listen 0.0.0.0:4007 --key-file /nowhere/k", "/nowhere/k: No such file"),

@@ -14,6 +14,7 @@ mod log;
 mod proxy;
 mod rto;
 mod run;
+mod sender_scheme;
 mod status;
 
 use airtcp_live::warn;

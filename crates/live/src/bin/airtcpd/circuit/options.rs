@@ -1,6 +1,7 @@
 //! Options of the gateway where data enters a circuit.
 
 use crate::input::BadInput;
+use crate::sender_scheme;
 use airtcp_proto::circuit::{Compression, Config};
 use airtcp_proto::scheme::Scheme;
 use airtcp_wire::circuit::{MAX_CONTROLS, Mark};
@@ -85,9 +86,5 @@ impl CircuitOptions {
 }
 
 fn scheme(text: &str) -> Result<Scheme, String> {
-    let scheme = Scheme::parse(text, "linux").map_err(|error| error.to_string())?;
-    match (&scheme.base_station, &scheme.circuit) {
-        (None, None) => Ok(scheme),
-        _ => Err("a control TCP accepts only sender terms".to_owned()),
-    }
+    sender_scheme::read(text, "a control TCP", "data goes around it")
 }

@@ -2,6 +2,7 @@
 
 use crate::input::BadInput;
 use crate::log;
+use crate::sender_scheme;
 use airtcp_live::daemon;
 use airtcp_live::namespace::leftovers;
 use airtcp_live::proxy::{Config, Entrance, Limits, Service, Side, Tuning, allow_files};
@@ -21,6 +22,8 @@ Examples:
   airtcpd proxy run --wireless wlan0 --ports 80,443 --wireless-cc bbr --memory 256MB
   airtcpd proxy run --wireless wlan0 --wireless-stack own --wireless-scheme rto-m:m=10+gbn
       go-back-N and RTO = SRTT + 10·RTTVAR towards the mobile hosts, by airtcp's own TCP
+  airtcpd proxy run --wireless wlan0 --wireless-stack own --wireless-scheme newreno:profile=rfc+rto-m:m=2:rto.min=100ms+gbn
+      RTO = SRTT + 2·RTTVAR, at least 100 ms; all that is outstanding is resent, even after a spurious timeout
   airtcpd proxy run --listen [::]:8080 --to [2001:db8::7]:80 --metrics 127.0.0.1:9464
       without packet rules: the server sees the proxy's address
 
@@ -73,9 +76,9 @@ pub struct Options {
     #[arg(long, value_enum, default_value_t = WirelessStack::Kernel, requires = "wireless")]
     wireless_stack: WirelessStack,
 
-    /// Scheme of airtcp's own stack: any sender scheme listed by `airtcp schemes`, for example rto-m:m=10+gbn
-    #[arg(long, value_name = "SCHEME", value_parser = scheme, default_value = "cubic")]
-    wireless_scheme: Scheme,
+    /// Scheme of airtcp's own stack: any sender scheme listed by `airtcp schemes`, for example rto-m:m=10+gbn [default: cubic]
+    #[arg(long, value_name = "SCHEME", value_parser = scheme)]
+    wireless_scheme: Option<Scheme>,
 
     /// Congestion control on the wired side [default: the kernel's]
     #[arg(long, value_name = "NAME")]
@@ -132,10 +135,11 @@ enum Clients {
 pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     leftovers::clean_up();
     log::begin(options.reports.log, options.verbose);
-    let config = options.config()?;
-    let wireless = match options.wireless_stack {
-        WirelessStack::Kernel => config.wireless.to_string(),
-        WirelessStack::Own => format!("airtcp's own machine, {}", options.wireless_scheme.label),
+    let own = options.own()?;
+    let config = options.config(own.as_ref())?;
+    let wireless = match &own {
+        None => config.wireless.to_string(),
+        Some(scheme) => format!("airtcp's own machine, {}", scheme.label),
     };
     let about = json!({
         "pid": process::id(),
@@ -151,13 +155,25 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
 }
 
 impl Options {
-    fn config(&self) -> anyhow::Result<Config> {
-        if self.wireless_stack == WirelessStack::Own && self.wireless_cc.is_some() {
-            return Err(BadInput(
-                "--wireless-cc applies to the kernel's stack; with --wireless-stack own use --wireless-scheme".into(),
-            )
-            .into());
+    /// The scheme of airtcp's own stack, if that serves the wireless side.
+    fn own(&self) -> Result<Option<Scheme>, BadInput> {
+        let refused = |why: &str| Err(BadInput(why.to_owned()));
+        match self.wireless_stack {
+            WirelessStack::Own if self.wireless_cc.is_some() => refused(
+                "--wireless-cc applies to the kernel's stack; with --wireless-stack own use --wireless-scheme",
+            ),
+            WirelessStack::Own => match &self.wireless_scheme {
+                Some(given) => Ok(Some(given.clone())),
+                None => scheme("cubic").map(Some).map_err(BadInput),
+            },
+            WirelessStack::Kernel if self.wireless_scheme.is_some() => refused(
+                "--wireless-scheme applies to airtcp's own stack: add --wireless-stack own, or use --wireless-cc",
+            ),
+            WirelessStack::Kernel => Ok(None),
         }
+    }
+
+    fn config(&self, own: Option<&Scheme>) -> anyhow::Result<Config> {
         let entrance = match (&self.wireless, self.listen.zip(self.to)) {
             (_, Some((listen, to))) => Entrance::Fixed { listen, to, clients: self.clients.into() },
             (wireless, None) => {
@@ -172,8 +188,7 @@ impl Options {
         };
         Ok(Config {
             entrance,
-            own: (self.wireless_stack == WirelessStack::Own)
-                .then(|| Box::new(self.wireless_scheme.config.clone())),
+            own: own.map(|scheme| Box::new(scheme.config.clone())),
             wireless: tuning(&self.wireless_cc, self.wireless_buffer),
             wired: tuning(&self.wired_cc, self.wired_buffer),
             limits: Limits {
@@ -204,13 +219,10 @@ enum WirelessStack {
 }
 
 fn scheme(text: &str) -> Result<Scheme, String> {
-    let mut scheme = Scheme::parse(text, "linux").map_err(|error| error.to_string())?;
+    let mut scheme = sender_scheme::read(text, "the proxy", "it is itself the split")?;
     // Unless it is given, the proxy's memory takes the place of a host's send buffer.
     scheme.config.send_buffer.take_if(|buffer| Some(*buffer) == profile::linux().send_buffer);
-    match (&scheme.base_station, &scheme.circuit) {
-        (None, None) => Ok(scheme),
-        _ => Err("the proxy accepts only sender terms, since it is itself the split".to_owned()),
-    }
+    Ok(scheme)
 }
 
 impl From<Clients> for Side {
