@@ -1,5 +1,7 @@
 //! Two stacks back to back, over a link that delays and loses.
 
+mod timeouts;
+
 use super::*;
 use crate::offload::Offload;
 use crate::queued_device::QueuedDevice as Device;
@@ -31,6 +33,14 @@ impl InitialNumbers for Counted {
 
 type Packet = (Vec<u8>, Offload);
 
+#[derive(Clone, Debug)]
+enum Seen {
+    Sent(Segment),
+    Received(Segment, Ecn),
+    /// Bytes that the application has written.
+    Written(usize),
+}
+
 struct World {
     now: Time,
     stacks: [Stack<Device>; 2],
@@ -38,7 +48,13 @@ struct World {
     under_way: BTreeMap<(Time, u64), (usize, Packet)>,
     sent: u64,
     loss: f64,
+    /// By how much packets' delays differ, in microseconds.
+    spread: u32,
+    /// How much longer packets take that the first stack sends now.
+    extra: Dur,
     fate: Chance,
+    /// What the first stack sends and receives, in order.
+    seen: Vec<(Time, Seen)>,
     /// Longest packet in bytes that passes.
     narrow: usize,
     /// The sender of a longer one is not told.
@@ -108,6 +124,9 @@ impl World {
             under_way: BTreeMap::new(),
             sent: 0,
             loss,
+            spread: 2_000,
+            extra: Dur::ZERO,
+            seen: Vec::new(),
             fate: Chances::new(seed).chance("fate"),
             narrow: usize::MAX,
             is_silent: false,
@@ -121,6 +140,11 @@ impl World {
                 // Packets that were handed back go on to their destination.
                 let is_own = decode_tcp_vouched_for(&packet.0)
                     .is_ok_and(|packet| packet.endpoints.addresses.source() == ADDRESSES[from]);
+                if from == 0
+                    && let Ok(sent) = decode_tcp_vouched_for(&packet.0)
+                {
+                    self.seen.push((self.now, Seen::Sent(sent.segment)));
+                }
                 if !is_own || self.fate.happens(self.loss) {
                     continue;
                 }
@@ -133,7 +157,10 @@ impl World {
                     self.sent += 1;
                     continue;
                 }
-                let delay = Dur::from_micros(5_000 + u64::from(self.fate.u32() % 2_000));
+                let mut delay = Dur::from_micros(5_000 + u64::from(self.fate.u32() % self.spread));
+                if from == 0 {
+                    delay += self.extra;
+                }
                 self.sent += 1;
                 self.under_way.insert((self.now + delay, self.sent), (1 - from, packet));
             }
@@ -147,6 +174,11 @@ impl World {
         self.now = self.now.max(next);
         while self.under_way.first_key_value().is_some_and(|(&(at, _), _)| at <= self.now) {
             let Some((_, (to, packet))) = self.under_way.pop_first() else { break };
+            if to == 0
+                && let Ok(arrived) = decode_tcp_vouched_for(&packet.0)
+            {
+                self.seen.push((self.now, Seen::Received(arrived.segment, arrived.ecn)));
+            }
             self.stacks[to].device_mut().arrived.push_back(packet);
             while self.stacks[to].handle_packet(self.now).unwrap() {}
         }
