@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from airtcp.facts.stats import Estimate
-from airtcp_studies.frame import Case, Context, Tried, gain_of
+from airtcp_studies.frame import Case, Context, Row, Tried, gain_of, info
+from airtcp_studies.frame.rows import TOLERANCES
 from airtcp_studies.papers.packet_control.path import (
     DOUBLE_JITTER,
     NO_JITTER,
@@ -64,3 +65,14 @@ def what_was_tried(ctx: Context, sets: Mapping[str, object], threshold: int) -> 
         return gain_of(with_it, without)
 
     return [Tried(v.name, gained(v.name)) for v in variants]
+
+
+def single_runs(gains: Sequence[float], threshold: int, paper: float) -> list[Row]:
+    """Returns what single runs gain, as the paper shows them."""
+    low, high = ((1 + way * TOLERANCES["gain"]) * paper for way in (-1, 1))
+    within = 100 * sum(low <= each <= high for each in gains) / len(gains)
+    return [
+        info(f"largest gain of a single run with threshold {threshold}", max(gains), "%", paper=paper),
+        info(f"smallest gain of a single run with threshold {threshold}", min(gains), "%"),
+        info("single runs whose gain lies within the tolerance", within, "%"),
+    ]

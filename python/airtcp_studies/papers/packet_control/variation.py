@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -17,7 +17,6 @@ from airtcp_studies.frame import (
     Context,
     Plot,
     Result,
-    Row,
     Runs,
     Table,
     TimePlot,
@@ -28,7 +27,6 @@ from airtcp_studies.frame import (
     gain_of,
     info,
 )
-from airtcp_studies.frame.rows import TOLERANCES
 from airtcp_studies.papers.packet_control.path import (
     BESIDE,
     COMPARED,
@@ -47,7 +45,7 @@ from airtcp_studies.papers.packet_control.path import (
     line,
     per_run,
 )
-from airtcp_studies.papers.packet_control.variants import FLAVORS, what_was_tried
+from airtcp_studies.papers.packet_control.variants import FLAVORS, single_runs, what_was_tried
 
 
 @experiment(
@@ -273,17 +271,6 @@ def table(runs: Runs, names: Mapping[str, str]) -> Table:
             for name, scheme in names.items()
         ],
     )
-
-
-def single_runs(gains: Sequence[float], threshold: int, paper: float) -> list[Row]:
-    """Returns what single runs gain, as the paper shows them."""
-    low, high = ((1 + way * TOLERANCES["gain"]) * paper for way in (-1, 1))
-    within = 100 * sum(low <= each <= high for each in gains) / len(gains)
-    return [
-        info(f"largest gain of a single run with threshold {threshold}", max(gains), "%", paper=paper),
-        info(f"smallest gain of a single run with threshold {threshold}", min(gains), "%"),
-        info("single runs whose gain lies within the tolerance", within, "%"),
-    ]
 
 
 def bars(runs: Runs, names: Mapping[str, str], group: str, steady: Mapping[str, list[float]]) -> BarPlot:

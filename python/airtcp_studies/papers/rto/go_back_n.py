@@ -77,7 +77,9 @@ def r3(ctx: Context) -> Result:
     }
     varied = {
         name: gain_of(*of[0.0])
-        for name, of in vary(ctx, "A", SETTINGS, [Method(policy="gbn"), Method()], [0.0], seeds=20).items()
+        for name, of in vary(ctx, "A", SETTINGS, [Method(policy="gbn"), Method()], [0.0], seeds=20)
+        .of(throughput)
+        .items()
     }
     varied["resent in slow start"] = over_sr(found["A"], "A", metered)
     a, b = gains["A"], gains["B"]
@@ -166,7 +168,7 @@ def handoffs(ctx: Context) -> Table:
     settings = {name: Setting(link=HANDOFF_LINK.format(forward=forward)) for name, forward in fates.items()}
     methods = [Method(), Method(policy="gbn"), Method(policy="gbn in slow start"), Method(10)]
     rows: list[list[str | float | Estimate | None]] = []
-    for name, of in vary(ctx, "A", settings, methods, [0.0], seeds=30).items():
+    for name, of in vary(ctx, "A", settings, methods, [0.0], seeds=30).of(throughput).items():
         base, *others = of[0.0]
         rows.append([name, estimate(base), *(gain_of(values, base) for values in others)])
     columns = ("", "SR, m = 4 [kbit/s]", "GBN [%]", "GBN in slow start [%]", "SR, m = 10 [%]")

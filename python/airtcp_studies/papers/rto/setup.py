@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -196,8 +196,23 @@ def case(
     return Case(f'profile = "rfc"\n{link}\n{TRANSFER}', schemes, sets | keys, seeds)
 
 
+Measure = Callable[[Runs, str], list[float]]
 Varied = dict[str, dict[float, list[list[float]]]]
-"""By setting and loss: for each method, throughput in kbit/s, one value per seed."""
+"""By setting and loss: for each method, one value per seed."""
+
+
+@dataclass(frozen=True)
+class Variations:
+    """Runs of the same methods under several settings."""
+
+    found: Mapping[tuple[str, float], tuple[Sequence[str], Runs]]
+    """By setting and loss: a scheme for each method, and their runs."""
+
+    def of(self, measure: Measure) -> Varied:
+        values: Varied = {}
+        for (name, loss), (schemes, runs) in self.found.items():
+            values.setdefault(name, {})[loss] = [measure(runs, scheme) for scheme in schemes]
+        return values
 
 
 def vary(
@@ -207,7 +222,7 @@ def vary(
     methods: Sequence[Method],
     losses: Sequence[float],
     seeds: int,
-) -> Varied:
+) -> Variations:
     """Runs the methods under each setting."""
     cases = {
         (name, loss): case(ctx, trace, methods, loss, setting, ctx.pick(seeds, quick=1))
@@ -215,13 +230,7 @@ def vary(
         for loss in losses
     }
     found = ctx.sweep(cases)
-    return {
-        name: {
-            loss: [throughput(found[name, loss], scheme) for scheme in cases[name, loss].schemes]
-            for loss in losses
-        }
-        for name in settings
-    }
+    return Variations({key: (of.schemes, found[key]) for key, of in cases.items()})
 
 
 def throughput(runs: Runs, scheme: str) -> list[float]:
@@ -243,11 +252,12 @@ def sweep_factors(ctx: Context, trace: str, factors: Sequence[float]) -> tuple[C
     methods = {factor: Method(factor).scheme(trace) for factor in factors}
     found = ctx.sweep({loss: case(ctx, trace, map(Method, factors), loss) for loss in LOSSES})
     rates = {loss: {m: throughput(runs, s) for m, s in methods.items()} for loss, runs in found.items()}
-    timeouts = {
-        loss: {m: runs.total(s, lambda flow: flow["timeouts"]) for m, s in methods.items()}
-        for loss, runs in found.items()
-    }
+    timeouts = {loss: {m: timeouts_of(runs, s) for m, s in methods.items()} for loss, runs in found.items()}
     return rates, timeouts
+
+
+def timeouts_of(runs: Runs, scheme: str) -> list[float]:
+    return runs.total(scheme, lambda flow: flow["timeouts"])
 
 
 def plot(rates: Curves, trace: str, quoted: Mapping[float, float]) -> SweepPlot:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from airtcp_studies.frame import Paper, altered
+from airtcp_studies.papers.spectcp.course import s3
 from airtcp_studies.papers.spectcp.satellite import SATELLITE, s4
-from airtcp_studies.papers.spectcp.threshold import DUMBBELL, s1, s2, s3
+from airtcp_studies.papers.spectcp.threshold import DUMBBELL, s1, s2
 
 PAPER = Paper(
     "spectcp",

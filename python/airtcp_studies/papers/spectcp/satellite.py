@@ -8,7 +8,6 @@ from airtcp.facts.stats import Estimate, estimate
 from airtcp_studies.frame import (
     Case,
     Context,
-    OpenParameter,
     Result,
     Row,
     Runs,
@@ -23,9 +22,19 @@ from airtcp_studies.frame import (
     ratio,
     ratio_of,
 )
+from airtcp_studies.frame.rows import TOLERANCES
 from airtcp_studies.model.formulas import packet_error_rate
-from airtcp_studies.papers.spectcp.red import HEADER_BYTES, RECOMMENDED, WEIGHT
-from airtcp_studies.papers.spectcp.settings import ECN, NAMES, SPEC, TIMER, TRIED, Setting
+from airtcp_studies.papers.spectcp.red import HEADER_BYTES, RECOMMENDED
+from airtcp_studies.papers.spectcp.settings import (
+    ECN,
+    NAMES,
+    NS2,
+    SATELLITE_PARAMETERS,
+    SPEC,
+    TIMER,
+    TRIED,
+    Setting,
+)
 
 SATELLITE = f"""
 profile = "ns2-2.1b6"
@@ -65,48 +74,6 @@ def satellite(ber: float, setting: Setting, *, quick: bool, seeds: int | None = 
     return Case(SATELLITE, schemes, sets, seeds)
 
 
-SATELLITE_PARAMETERS = (
-    OpenParameter(
-        "how losses are repaired",
-        "by ns-2's Reno",
-        "the paper says 'Fast Recovery', and simulates with ns-2 2.1b6",
-    ),
-    OpenParameter(
-        "SpecTCP's timer",
-        "two ways: it backs off, or not",
-        "§II keeps cwnd when the timer expires, and says nothing of the timer itself. ns-2 doubles it; "
-        "who takes a timeout for corruption has no reason to wait longer",
-    ),
-    OpenParameter(
-        "goodput",
-        "all packets that arrive without errors, their whole length",
-        "§IV: what is 'received by the receiver per second, not including errors'; ns-2's packets have no "
-        "headers",
-    ),
-    OpenParameter(
-        "RED at the routers",
-        f"{RECOMMENDED}, w {WEIGHT:g}, 50 packets",
-        "§III's recommended ones; ns-2's default buffer",
-    ),
-    OpenParameter("delay of the LANs", "1 ms", "nothing beside 280 ms"),
-    OpenParameter(
-        "ECN",
-        "RFC 3168's, with ECN-capable retransmissions",
-        "RFC 2481, which the paper names, and ns-2 let retransmissions be marked; RFC 3168 does not",
-    ),
-    OpenParameter(
-        "bit errors",
-        "1 − (1 − BER)^bits, in both directions",
-        "the link is full-duplex and 'has a BER'; the form is ns-2's",
-    ),
-    OpenParameter(
-        "duration",
-        "2 000 s, and 4 000 s from BER 2e-5",
-        "the paper makes it a function of the BER, and gives no numbers",
-    ),
-)
-
-
 @experiment("S4", where="Figs 8 and 9", title="Goodput over a satellite", parameters=SATELLITE_PARAMETERS)
 def s4(ctx: Context) -> Result:
     """One transfer between LANs of 10 Mbit/s over 64 kbit/s and 280 ms with RED that marks; receiver's window
@@ -126,6 +93,7 @@ def s4(ctx: Context) -> Result:
         }
     )
     rows = [row for setting, others in tried.items() for row in rows_of(found, setting, others)]
+    rows += rows_of_text(found, tried[NS2])
     delivered = 100 * ((1 - packet_error_rate(5e-5, 512)) / (1 - packet_error_rate(1e-5, 1000)) - 1)
     rows.append(
         info(
@@ -201,6 +169,63 @@ def rows_of(found: Found, setting: Setting, others: Sequence[Setting]) -> list[R
             ],
         ),
     ]
+
+
+def rows_of_text(found: Found, others: Sequence[Setting]) -> list[Row]:
+    """Returns what §IV says without a figure of its own."""
+    alike, shown = falls_alike(found, NS2)
+    holds, evidence = is_reduced_by_errors(found, NS2)
+    return [
+        claim(
+            f"{NS2.name}: the normalized throughput falls as the goodput does (Fig 9)",
+            alike,
+            evidence=shown,
+            tried=[Tried(o.name, holds=h, evidence=e) for o in others for h, e in (falls_alike(found, o),)],
+        ),
+        claim(
+            f"{NS2.name}: errors reduce cwnd of ECN TCP ever more often, and not that of SpecTCP",
+            holds,
+            evidence=evidence,
+            tried=[
+                Tried(o.name, holds=h, evidence=e)
+                for o in others
+                for h, e in (is_reduced_by_errors(found, o),)
+            ],
+        ),
+    ]
+
+
+def falls_alike(found: Found, setting: Setting) -> tuple[bool, str]:
+    """Compares what the satellite link carries, errors included, with the goodput: from BER 1e-5 to 5e-5."""
+
+    def carried(ber: float, term: str) -> list[float]:
+        scheme = setting.scheme(term, packet_bytes(ber))
+        return found[setting, ber].link(scheme, lambda link: link["utilisation"], "satellite")
+
+    falls = {
+        name: (gain_of(carried(5e-5, term), carried(1e-5, term)).mean, fall(found, setting, term).mean)
+        for term, name in NAMES.items()
+    }
+    shown = ", ".join(f"{name} {link:.0f} and {good:.0f} %" for name, (link, good) in falls.items())
+    return all(abs(link - good) <= TOLERANCES["gain"] * abs(good) for link, good in falls.values()), shown
+
+
+def is_reduced_by_errors(found: Found, setting: Setting) -> tuple[bool, str]:
+    """Counts reductions of cwnd in 1000 packets sent."""
+
+    def rate(ber: float, term: str) -> float:
+        runs, scheme = found[setting, ber], setting.scheme(term, packet_bytes(ber))
+        reductions, sent = (
+            sum(runs.total(scheme, of))
+            for of in (lambda flow: flow["cwnd_reductions"], lambda flow: flow["data_packets_sent"])
+        )
+        return 1000 * reductions / max(1.0, sent)
+
+    rates = {name: [rate(ber, term) for ber in DECISIVE] for term, name in NAMES.items()}
+    shown = "; ".join(f"{name}: " + ", ".join(f"{each:.1f}" for each in of) for name, of in rates.items())
+    ecn, spec = (rates[NAMES[term]] for term in (ECN, SPEC))
+    points = ", ".join(f"{ber:g}" for ber in DECISIVE)
+    return ecn == sorted(ecn) and max(spec) <= spec[0], f"of 1000 packets, at BER {points}: {shown}"
 
 
 def is_more_with_errors(found: Found, setting: Setting) -> tuple[bool, str]:

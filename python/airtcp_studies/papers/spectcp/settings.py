@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from airtcp_studies.papers.spectcp.red import HEADER_BYTES, Thresholds
+from airtcp_studies.frame import OpenParameter
+from airtcp_studies.papers.spectcp.red import HEADER_BYTES, RECOMMENDED, WEIGHT, Thresholds
 
 
 @dataclass(frozen=True)
@@ -58,3 +59,44 @@ TRIED = {
         replace(TIMER, name="errors on the way there only", sets={"link.satellite.reverse.loss.ber": 0}),
     ),
 }
+
+SATELLITE_PARAMETERS = (
+    OpenParameter(
+        "how losses are repaired",
+        "by ns-2's Reno",
+        "the paper says 'Fast Recovery', and simulates with ns-2 2.1b6",
+    ),
+    OpenParameter(
+        "SpecTCP's timer",
+        "two ways: it backs off, or not",
+        "§II keeps cwnd when the timer expires, and says nothing of the timer itself. ns-2 doubles it; "
+        "who takes a timeout for corruption has no reason to wait longer",
+    ),
+    OpenParameter(
+        "goodput",
+        "all packets that arrive without errors, their whole length",
+        "§IV: what is 'received by the receiver per second, not including errors'; ns-2's packets have no "
+        "headers",
+    ),
+    OpenParameter(
+        "RED at the routers",
+        f"{RECOMMENDED}, w {WEIGHT:g}, 50 packets",
+        "§III's recommended ones; ns-2's default buffer",
+    ),
+    OpenParameter("delay of the LANs", "1 ms", "nothing beside 280 ms"),
+    OpenParameter(
+        "ECN",
+        "RFC 3168's, with ECN-capable retransmissions",
+        "RFC 2481, which the paper names, and ns-2 let retransmissions be marked; RFC 3168 does not",
+    ),
+    OpenParameter(
+        "bit errors",
+        "1 − (1 − BER)^bits, in both directions",
+        "the link is full-duplex and 'has a BER'; the form is ns-2's",
+    ),
+    OpenParameter(
+        "duration",
+        "2 000 s, and 4 000 s from BER 2e-5",
+        "the paper makes it a function of the BER, and gives no numbers",
+    ),
+)
