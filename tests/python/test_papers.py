@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import textwrap
 from pathlib import Path
 from typing import Any
@@ -309,6 +310,13 @@ def test_no_row_of_the_page_differs_without_runs_of_other_settings() -> None:
     for found in experiments(document):
         for row in found["rows"]:
             assert row["verdict"] != "differs" or row["tried"], f"{found['id']}: {row['name']}"
+
+
+def test_the_guide_counts_the_rows_as_the_page_does() -> None:
+    document: PaperResults = json.loads((DOCS / "papers.json").read_text(encoding="utf-8"))
+    rows = [[row for found in paper["experiments"] for row in found["rows"]] for paper in document["papers"]]
+    text = (DOCS / "five-papers.md").read_text(encoding="utf-8")
+    assert re.findall(r"\d+ of \d+ rows agree", text) == [tally(each).partition(",")[0] for each in rows]
 
 
 def test_the_list_names_every_experiment(cli: Cli) -> None:

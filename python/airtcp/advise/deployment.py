@@ -210,7 +210,10 @@ PARTS: dict[str, Facts] = {
         "a real loss of the last packets is detected later; applies only to the cgroup's connections",
     ),
     "gbn": _recovery(
-        "default", "nothing to do", "Linux marks all that is outstanding lost on a timeout", "not needed"
+        "default",
+        "nothing to do",
+        "Linux marks all that is outstanding lost on a timeout, before which its tail loss probe acts",
+        "not needed",
     ),
     "sr": _recovery("unwritten", "a changed kernel", "paper 003 §III; Linux goes back N on a timeout", "no"),
 }
