@@ -81,7 +81,9 @@ package: field wheel .venv/engine.stamp ## Debian packages and an OCI image of a
 test: tools field-tools ## every test and lint
 	@$(MAKE) --no-print-directory -j2 --output-sync=line tests-built lint-python play-if-possible
 	@$(MAKE) --no-print-directory field-if-possible
-	@$(MAKE) --no-print-directory -j2 --output-sync=line tests-field tests-lab
+	@log=$$(mktemp); $(MAKE) --no-print-directory tests-field >$$log 2>&1 & field=$$!; \
+	    $(MAKE) --no-print-directory tests-lab; lab=$$?; \
+	    wait $$field; field=$$?; cat $$log; rm $$log; exit $$((lab | field))
 	@$(MAKE) --no-print-directory bench-smoke
 
 tests-built: lint-rust

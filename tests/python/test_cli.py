@@ -290,11 +290,18 @@ def test_ctrl_c_stops_a_long_run(cli: Cli) -> None:
 
 
 def test_ctrl_c_keeps_the_experiments_that_are_done(cli: Cli) -> None:
-    done = _interrupt(cli, "paper", "D0", "W2", "--seeds", "1000", "--out", "d", after_s=12)
+    results = cli.directory / "d" / "results.json"
+    with start(cli.directory, *COMMAND, "paper", "D0", "W2", "--seeds", "20", "--out", "d") as process:
+        while not results.exists():
+            assert process.poll() is None
+            time.sleep(0.1)
+        os.killpg(process.pid, signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    done = subprocess.CompletedProcess(process.args, process.returncode, out, err)
     assert done.returncode == 130, done.stderr
     assert "Interrupted" in done.stdout
     assert "Traceback" not in done.stderr
-    document = json.loads((cli.directory / "d" / "results.json").read_text())
+    document = json.loads(results.read_text())
     assert document["interrupted"]
     assert [found["id"] for found in document["papers"][0]["experiments"]] == ["D0"]
 

@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from airtcp.advise.deployment import CIRCUITS
-from airtcp.fit import measurement
+from airtcp.facts import headers
 
 HUNDREDTHS = st.integers(10, 10_000).map(lambda ms: ms / 100)
 
@@ -69,7 +69,7 @@ def test_default_buffers_do_not_fill_the_queue() -> None:
 
 def test_header_packets_have_one_length() -> None:
     """The paper's, the wire's (docs/circuit-wire.md), and the one that advice states."""
-    assert HEADER_BYTES == measurement.HEADER_BYTES
+    assert HEADER_BYTES == headers.HEADER_BYTES
     assert f"header packets of {HEADER_BYTES} bytes" in str(CIRCUITS["decoupling"].headers)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from airtcp.fit.measurement import HEADER_BYTES, IPV6_MORE_BYTES
+from airtcp.facts.headers import HEADER_BYTES, IPV6_MORE_BYTES
 
 Place = Literal["sender", "receiver", "gateway"]
 Stage = Literal["default", "setting", "software", "build", "unwritten", "history"]

@@ -13,15 +13,12 @@ from typing import Literal, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from airtcp.facts.headers import HEADER_BYTES
+
 Direction = Literal["forward", "reverse", "both"]
 """Direction of packets: with the data, against it, or a round trip, as for a ping."""
 
 OTHER_WAY: dict[Direction, Direction] = {"forward": "reverse", "reverse": "forward", "both": "both"}
-
-HEADER_BYTES = 52
-"""Headers of IPv4 and TCP with timestamps; also the length of a circuit's header packet."""
-IPV6_MORE_BYTES = 20
-"""By which IPv6's header is longer than IPv4's."""
 
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]

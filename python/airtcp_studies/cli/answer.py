@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 
 from rich.console import Console
@@ -26,7 +27,14 @@ def show(found: Answer, json: bool) -> None:
     for note in found.notes:
         console.print(note)
     if found.command:
-        console.print(f"  {found.command}", soft_wrap=True, highlight=False)
+        _print_command(console, found.command)
+
+
+def _print_command(console: Console, command: str) -> None:
+    """Prints it so that it can be copied, on several lines if need be."""
+    indented, more = " \\\n    ", len("    ") + len(" \\")
+    lines = textwrap.wrap(command, console.width - more, break_long_words=False, break_on_hyphens=False)
+    console.print(f"  {indented.join(lines)}", soft_wrap=True, highlight=False)
 
 
 def _print_values(console: Console, values: Sequence[Value]) -> None:

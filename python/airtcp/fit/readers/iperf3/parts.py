@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from airtcp.facts.headers import HEADER_BYTES
 from airtcp.fit.json_values import Json, number, object_of, objects_of
 from airtcp.fit.measurement import (
-    HEADER_BYTES,
     Arrived,
     Direction,
     Floats,

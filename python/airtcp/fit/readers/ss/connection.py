@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
+from airtcp.facts.headers import HEADER_BYTES
 from airtcp.fit.measurement import (
-    HEADER_BYTES,
     Arrived,
     Course,
     Floats,

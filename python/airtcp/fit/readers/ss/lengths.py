@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from airtcp.fit.measurement import HEADER_BYTES, LengthCount
+from airtcp.facts.headers import HEADER_BYTES
+from airtcp.fit.measurement import LengthCount
 from airtcp.fit.readers.ss.connection import Fields
 
 _SYN_BYTES = 60
