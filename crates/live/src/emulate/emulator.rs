@@ -1,9 +1,11 @@
 //! The path as a machine: packets go in, and the models say whether and when they come out.
 
+use super::counts::Counts;
 use super::header::{Framing, Header};
 use super::observer::Observer;
 use super::ports::{Port, way_out};
 use super::slab::Slab;
+use super::station::Station;
 use airtcp_proto::Chances;
 use airtcp_proto::middlebox::Direction;
 use airtcp_proto::path::{Fate, Output, QueueView};
@@ -13,7 +15,6 @@ use airtcp_sim::record::LinkRecord;
 use airtcp_sim::scenario::model::Scenario;
 use airtcp_sim::topology::{Side, Topology};
 use airtcp_wire::{Bytes, Ecn, Time};
-use serde::Serialize;
 use std::collections::VecDeque;
 
 /// Bytes of packets that may be on the path at once, unless [`Emulator::with_memory`] says otherwise. The queues bound
@@ -28,6 +29,7 @@ pub struct Emulator<O = ()> {
     link_names: Vec<String>,
     ports: Vec<Port>,
     framing: Framing,
+    station: Option<Station>,
     packets: Slab,
     /// Packets that have left the path and have not been fetched.
     ready: VecDeque<(u32, Time)>,
@@ -36,26 +38,6 @@ pub struct Emulator<O = ()> {
     counts: Vec<Counts>,
     since: Time,
     observer: O,
-}
-
-/// What became of packets that came in by one port, since the beginning or [`Emulator::reset_stats`]. Bytes are those
-/// of IP packets.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
-pub struct Counts {
-    pub entered_packets: u64,
-    pub entered_bytes: u64,
-    pub delivered_packets: u64,
-    pub delivered_bytes: u64,
-    /// Delivered packets that a queue has marked.
-    pub marked_packets: u64,
-    pub lost_overflow: u64,
-    pub lost_aqm: u64,
-    pub lost_corruption: u64,
-    pub lost_outage: u64,
-    /// Refused, because the path held as much as its memory allows.
-    pub refused_memory: u64,
-    /// Refused, because no port reaches the destination.
-    pub refused_unreachable: u64,
 }
 
 /// A packet to send.
@@ -89,6 +71,7 @@ impl Emulator {
             counts: vec![Counts::default(); ports.len()],
             ports,
             framing: Framing::Ip,
+            station: None,
             packets: Slab::new(MEMORY),
             ready: VecDeque::new(),
             fetched: Vec::new(),
@@ -110,6 +93,12 @@ impl<O: Observer> Emulator<O> {
         Emulator { framing, ..self }
     }
 
+    /// Sets the station in front of the wireless link.
+    #[must_use]
+    pub fn with_station(self, station: Station) -> Emulator<O> {
+        Emulator { station: Some(station), ..self }
+    }
+
     /// Holds at most `limit` of packets, counting short ones as 2 KiB.
     #[must_use]
     pub fn with_memory(self, limit: Bytes) -> Emulator<O> {
@@ -119,9 +108,21 @@ impl<O: Observer> Emulator<O> {
     /// Replaces the observer.
     #[must_use]
     pub fn with_observer<P: Observer>(self, observer: P) -> Emulator<P> {
-        let Emulator { topology, link_names, ports, framing, packets, ready, fetched, counts, since, .. } =
-            self;
-        Emulator { topology, link_names, ports, framing, packets, ready, fetched, counts, since, observer }
+        let Emulator { topology, link_names, ports, framing, station, packets, ready, fetched, .. } = self;
+        let Emulator { counts, since, .. } = self;
+        Emulator {
+            topology,
+            link_names,
+            ports,
+            framing,
+            station,
+            packets,
+            ready,
+            fetched,
+            counts,
+            since,
+            observer,
+        }
     }
 
     /// Handles a packet that came in by `port`, whatever its bytes are.
@@ -158,7 +159,7 @@ impl<O: Observer> Emulator<O> {
 
     /// When to call [`poll_transmit`](Emulator::poll_transmit) next.
     pub fn poll_timeout(&self) -> Time {
-        self.ready.front().map_or(self.topology.next().0, |&(_, due)| due)
+        self.ready.front().map_or_else(|| self.topology.next().0.min(self.release()), |&(_, due)| due)
     }
 
     /// What became of packets, by the port at which they came in.
@@ -216,12 +217,29 @@ impl<O: Observer> Emulator<O> {
     fn advance(&mut self, now: Time) {
         loop {
             let (at, side) = self.topology.next();
-            if at > now {
+            let release = self.release();
+            if at.min(release) > now {
                 return;
             }
-            if let Some(output) = self.topology.poll(at, side) {
+            // As in the simulator, links come before timers.
+            if release < at {
+                self.on_release(release);
+            } else if let Some(output) = self.topology.poll(at, side) {
                 self.on_output(at, side, output);
             }
+        }
+    }
+
+    /// When the station will release the next packet.
+    fn release(&self) -> Time {
+        self.station.as_ref().map_or(Time::NEVER, Station::poll_timeout)
+    }
+
+    fn on_release(&mut self, now: Time) {
+        let Some(station) = &mut self.station else { return };
+        let node = station.node();
+        for (id, direction) in station.released(now) {
+            self.send(now, id, Side::out_of(node, direction));
         }
     }
 
@@ -235,16 +253,22 @@ impl<O: Observer> Emulator<O> {
         }
     }
 
-    /// A packet has come to `node`, where it leaves the path or takes the next link.
+    /// A packet has come to `node`, where it leaves the path, is held by the station, or takes the next link.
     fn arrive(&mut self, at: Time, id: u32, node: u16) {
         let packet = self.packets.get(id);
         if packet.exit == node {
             return self.deliver(at, id);
         }
         let direction = if packet.exit > node { Direction::Forward } else { Direction::Reverse };
-        let Header { bytes, flow, ecn, is_header, .. } = packet.header;
-        let item = Item { id, bytes, flow, is_header, ecn };
-        self.topology.send(at, Side::out_of(node, direction), item);
+        let station = self.station.as_mut().filter(|station| station.node() == node);
+        if !station.is_some_and(|station| station.holds(at, id, packet, direction)) {
+            self.send(at, id, Side::out_of(node, direction));
+        }
+    }
+
+    fn send(&mut self, at: Time, id: u32, side: Side) {
+        let Header { bytes, flow, ecn, is_header, .. } = self.packets.get(id).header;
+        self.topology.send(at, side, Item { id, bytes, flow, is_header, ecn });
     }
 
     fn deliver(&mut self, due: Time, id: u32) {
@@ -261,22 +285,9 @@ impl<O: Observer> Emulator<O> {
 
     fn lose(&mut self, id: u32, cause: DropCause, at: Time) {
         let packet = self.packets.get(id);
-        let counts = &mut self.counts[usize::from(packet.from)];
-        match cause {
-            DropCause::Overflow => counts.lost_overflow += 1,
-            DropCause::Aqm => counts.lost_aqm += 1,
-            DropCause::Corruption => counts.lost_corruption += 1,
-            DropCause::Outage => counts.lost_outage += 1,
-        }
+        self.counts[usize::from(packet.from)].add_lost(cause);
         self.observer.lost(at, cause, usize::from(packet.from), &packet.bytes);
         self.packets.remove(id);
-    }
-}
-
-impl Counts {
-    /// Packets lost on the path, for whatever cause.
-    pub fn lost_packets(&self) -> u64 {
-        self.lost_overflow + self.lost_aqm + self.lost_corruption + self.lost_outage
     }
 }
 

@@ -6,6 +6,7 @@
 
 mod capture;
 mod clock;
+mod counts;
 mod drive;
 mod emulator;
 mod header;
@@ -18,11 +19,13 @@ mod ports;
 mod realtime;
 mod report;
 mod slab;
+mod station;
 
 pub use capture::Capture;
 pub use clock::Clock;
+pub use counts::Counts;
 pub use drive::{Control, DepartureRecord, SPIN, Timekeeping, drive};
-pub use emulator::{Counts, Emulator, MEMORY, Transmit};
+pub use emulator::{Emulator, MEMORY, Transmit};
 pub use header::Framing;
 pub use interfaces::{Interface, InterfaceError, open_between, own_addresses};
 pub use lateness::{LATE, Lateness, LatenessRecord};
@@ -31,3 +34,4 @@ pub use packet_socket::PacketSocket;
 pub use ports::{Port, Prefix};
 pub use realtime::be_on_time;
 pub use report::{Live, Report, WayReport};
+pub use station::{HoldingMachine, Station};

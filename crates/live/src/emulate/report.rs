@@ -1,7 +1,8 @@
 //! What the emulator has counted between two ports, for people and for programs.
 
+use super::counts::Counts;
 use super::drive::{DepartureRecord, Timekeeping};
-use super::emulator::{Counts, Emulator};
+use super::emulator::Emulator;
 use super::lateness::LATE;
 use super::observer::Observer;
 use airtcp_proto::path::QueueView;

@@ -5,6 +5,7 @@ mod emulation;
 mod shell;
 
 use super::input::BadInput;
+use airtcp_live::emulate::HoldingMachine;
 use airtcp_live::namespace::leftovers;
 use airtcp_sim::Scenario;
 use airtcp_sim::scenario::text_file;
@@ -19,6 +20,8 @@ Examples:
       packets entering one interface leave the other, subject to the path's rate, delay, queue and losses
   airtcpd link --between air0 air1 --set wireless.delay=20ms --duration 60s --capture air0.pcapng --json -
       the built-in scenario with a different delay; missing interfaces are created as TUN devices
+  airtcpd link --between veth0 veth1 --base-station delay-jitter:probability=0.1:delay=200ms
+      one data packet in ten from veth0 to veth1 waits 200 ms in front of the wireless link, and later ones wait for it
   airtcpd link --shell scenarios/lte.toml -- sh -c 'iperf3 -c $AIRTCP_LINK_FAR -C bbr'
       any command in its own network namespace, behind the path; the server was started outside
   sudo airtcpd link --shell scenarios/lte.toml --nat
@@ -45,6 +48,11 @@ pub struct Options {
     /// packets on arrival; TUN packets arrive when airtcpd wakes up for them, up to 0.1 ms later in each direction
     #[arg(long, num_args = 2, value_names = ["A", "B"])]
     between: Option<Vec<String>>,
+
+    /// Run a machine at the scenario's base station, as a term of a scheme names it. It handles TCP data from A to B, the
+    /// side of the mobile hosts. The machine that a link can run is delay-jitter; `airtcp schemes` shows its keys
+    #[arg(long, value_name = "MACHINE[:KEY=VALUE...]", conflicts_with = "shell")]
+    base_station: Option<HoldingMachine>,
 
     /// Run COMMAND (default: your shell) in a network namespace behind the path
     #[arg(long)]

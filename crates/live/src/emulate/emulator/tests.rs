@@ -9,6 +9,8 @@ use proptest::prelude::*;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
+mod station;
+
 const SEED: u64 = 7;
 
 fn scenario(text: &str) -> Scenario {
@@ -75,9 +77,15 @@ fn simulated(scenario: &Scenario) -> (Vec<Seen>, Vec<Seen>, Vec<LinkRecord>) {
     (entered, left, outcome.record.links)
 }
 
-/// Sends the same arrivals through the emulator, with a driver that is late by `lag` each time. Returns what came
-/// out.
-fn emulated(emulator: &mut Emulator, entered: &[Seen], end: Time, lag: Dur) -> Vec<Seen> {
+/// Sends the same arrivals through the emulator, with a driver that is late by `lag` each time. `packet` makes a packet
+/// of so many bytes from its number and ECN field. Returns what came out.
+fn emulated(
+    emulator: &mut Emulator,
+    entered: &[Seen],
+    end: Time,
+    lag: Dur,
+    packet: impl Fn(u32, u32, Ecn) -> Vec<u8>,
+) -> Vec<Seen> {
     let mut left = Vec::new();
     let mut poll = |emulator: &mut Emulator, now: Time| {
         while let Some(Transmit { port, bytes, due }) = emulator.poll_transmit(now) {
@@ -134,7 +142,7 @@ fn the_simulators_verdicts() {
         );
         for lag in [Dur::ZERO, Dur::from_micros(300), Dur::from_millis(70)] {
             let mut emulator = Emulator::end_to_end(&scenario, SEED);
-            let found = emulated(&mut emulator, &entered, end, lag);
+            let found = emulated(&mut emulator, &entered, end, lag, packet);
             assert!(found == left, "{path}: {lag} late");
             assert_eq!(
                 serde_json::to_value(emulator.link_records(end)).unwrap(),

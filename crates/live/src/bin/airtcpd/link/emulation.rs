@@ -3,7 +3,9 @@
 use super::Options;
 use crate::input::BadInput;
 use airtcp_live::PacketDevice;
-use airtcp_live::emulate::{Capture, Clock, Control, Emulator, Framing, Live, Report, be_on_time, drive};
+use airtcp_live::emulate::{
+    Capture, Clock, Control, Emulator, Framing, Live, Report, Station, be_on_time, drive,
+};
 use airtcp_live::warn;
 use airtcp_sim::Scenario;
 use airtcp_wire::{Dur, Time};
@@ -48,8 +50,12 @@ impl Emulation {
         };
         let capture = options.capture.as_deref().map(capture).transpose()?;
         let seed = options.seed.unwrap_or(scenario.seed);
+        let emulator = Emulator::end_to_end(scenario, seed).with_framing(framing);
         Ok(Emulation {
-            emulator: Emulator::end_to_end(scenario, seed).with_framing(framing),
+            emulator: match &options.base_station {
+                Some(machine) => emulator.with_station(Station::new(machine, scenario, seed)),
+                None => emulator,
+            },
             capture,
             names,
             seed,
