@@ -528,6 +528,7 @@ mod tests {
     #[test]
     fn what_the_kernel_cannot_do_is_said() {
         assert!(reason("sack").contains("since Linux 6.17 the kernel has only RACK"));
+        assert!(reason("reno+delay-jitter").contains("`airtcpd link --base-station`"));
         assert!(reason("reno+snoop").contains("`snoop` runs only in the simulator"));
         assert!(reason("reno:profile=bsd-1998").contains("delayed_ack_tick = 200ms"));
         assert!(verdict("f-rto").notes[0].contains("eifel = false"));

@@ -181,6 +181,9 @@ impl Draft<'_> {
                 Err(reason) => self.lacks(reason),
             },
             Some((BaseStation::Split(config), tcp)) => self.split(config, tcp),
+            Some((BaseStation::DelayJitter(_), _)) => {
+                self.lacks("`delay-jitter` runs only in the simulator and in `airtcpd link --base-station`")
+            }
             Some((other, _)) => {
                 let name = other.spec().name;
                 self.lacks(format!("the base-station machine `{name}` runs only in the simulator"));
