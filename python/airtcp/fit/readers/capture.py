@@ -51,7 +51,6 @@ _NEARLY = 0.9
 # A direction with fewer packets shows nothing of its path.
 _FEW_PACKETS = 100
 _INTERVAL_S = 0.1
-_SYN_BYTES = 60
 # The engine's limit.
 _MOST_FATES = 1 << 22
 

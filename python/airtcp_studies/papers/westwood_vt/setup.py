@@ -63,41 +63,33 @@ SETTINGS = {
 
 LOSSES_PERCENT = (0.1, 1.0, 2.0, 3.0, 4.0, 5.0)
 
-WIRELESS = """
+QUEUE = '{ discipline = "congestion-warning", packets = 20 }'
+
+
+def wired(name: str, delay: str) -> str:
+    return f'''
+[[link]]
+name = "{name}"
+rate = "100Mbit/s"
+delay = "{delay}"
+queue = {QUEUE}'''
+
+
+WIRELESS = f"""
 [[link]]
 name = "wireless"
 rate = "2Mbit/s"
 delay = "1ms"
-queue = { discipline = "congestion-warning", packets = 20 }
-loss = { before_queue = true }
-reverse = { loss = {} }
+queue = {QUEUE}
+loss = {{ before_queue = true }}
+reverse = {{ loss = {{}} }}
 """
 SIMPLE = f"""
 profile = "ns2-2.35"
-duration = "200s"
-[[link]]
-name = "wired-1"
-rate = "100Mbit/s"
-delay = "10ms"
-queue = {{ discipline = "congestion-warning", packets = 20 }}
-[[link]]
-name = "wired-2"
-rate = "100Mbit/s"
-delay = "10ms"
-queue = {{ discipline = "congestion-warning", packets = 20 }}
+duration = "200s"{wired("wired-1", "10ms")}{wired("wired-2", "10ms")}
 {WIRELESS}"""
 COMPLEX = f"""
-profile = "ns2-2.35"
-[[link]]
-name = "access"
-rate = "100Mbit/s"
-delay = "10ms"
-queue = {{ discipline = "congestion-warning", packets = 20 }}
-[[link]]
-name = "backbone"
-rate = "100Mbit/s"
-delay = "20ms"
-queue = {{ discipline = "congestion-warning", packets = 20 }}
+profile = "ns2-2.35"{wired("access", "10ms")}{wired("backbone", "20ms")}
 {WIRELESS}"""
 
 
