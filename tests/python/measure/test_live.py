@@ -56,7 +56,9 @@ def test_each_way_of_an_emulated_path_is_found(airtcpd: Airtcpd, tmp_path: Path)
             server.terminate()
             other.terminate()
     assert done.returncode == 0, done.stdout + done.stderr
-    assert {file.name for file in logs.iterdir()} == {
+    # Where other work delays the trains so much that they disagree, the rate is taken for one that varies.
+    recorded = {"100.64.0.1.there.txt", "100.64.0.1.back.txt"}
+    assert {file.name for file in logs.iterdir()} - recorded == {
         "probes.csv", "trains.csv", "dense.csv", "loaded-there.csv", "loaded-back.csv", "iperf3-there.json",
         "iperf3-back.json", "ss.txt", "path.toml",
     }  # fmt: skip
