@@ -145,12 +145,12 @@ impl<T: Copy + Default> Ring<T> {
         (self.head, self.len) = (0, 0);
     }
 
-    /// The number of values at the front for which `holds` holds. It must not hold for any value behind one for which it does not.
-    pub fn partition_point(&self, holds: impl Fn(&T) -> bool) -> usize {
+    /// The number of values at the front that satisfy `is_first`. No value behind one that does not may satisfy it.
+    pub fn partition_point(&self, is_first: impl Fn(&T) -> bool) -> usize {
         let (mut low, mut high) = (0, self.len());
         while low < high {
             let middle = low + (high - low) / 2;
-            match self.get(middle).is_some_and(&holds) {
+            match self.get(middle).is_some_and(&is_first) {
                 true => low = middle + 1,
                 false => high = middle,
             }

@@ -9,8 +9,8 @@
 
 use super::compression::{Compressible, HopCompression};
 use super::front::{Asked, Foreseen, Front, Handoff};
-use super::lean::Lean;
 use super::line::Line;
+use super::shortcut::Lean;
 use super::stats::LinkStats;
 use super::{Arq, BlockCode, Cover, DelayModel, Episodes, LossModel, Transmitter};
 use crate::circuit::Compression;

@@ -1,7 +1,5 @@
 //! Path models: what a link does to packets. [`Link`] combines them.
 
-mod alike;
-mod backlog;
 mod calendar;
 mod channel;
 mod compression;
@@ -10,7 +8,6 @@ mod dropped;
 mod episodes;
 mod front;
 pub mod jitter;
-mod lean;
 mod line;
 mod link;
 mod log;
@@ -18,6 +15,7 @@ pub mod loss;
 mod outage;
 mod pipe;
 mod protection;
+mod shortcut;
 mod stats;
 mod trace;
 mod transmit;

@@ -21,9 +21,9 @@ const FALLING: f64 = 0.85;
 const FALLING_ROUNDS: u32 = 10;
 /// Rate or delay fell with the window if it lost at least this share of what the window lost.
 const FELL_WITH: f64 = 0.5;
-/// Standard deviations by which a rate must fall further, because corruption makes it vary,
+/// A rate must fall by this many standard deviations more, because corruption makes it vary.
 const RATE_DEVIATIONS: f64 = 1.0;
-/// and those at which delay need not confirm it.
+/// If it falls by this many, delay need not confirm it.
 const RATE_DEVIATIONS_ALONE: f64 = 3.0;
 /// Share of the window that remains after a yield that gained nothing.
 const GAINED_NOTHING: f64 = 0.97;
@@ -32,8 +32,8 @@ const GIVEN_UP: f64 = 0.95;
 /// After a yield of our own queue, growth returns to this point between the new window and the old one.
 const MIDDLE: f64 = 0.5;
 
-/// Seconds for which delay is ignored after a yield to delay that gained nothing: at first, and at most. They double with each
-/// such yield and halve with each successful one.
+/// After a yield to delay that gained nothing, delay is ignored for a time, in seconds. This is its first value, and its largest one.
+/// Each such yield doubles it, and each successful one halves it.
 const FIRST_DOUBT_S: f64 = 0.5;
 const LAST_DOUBT_S: f64 = 16.0;
 

@@ -1,7 +1,7 @@
 //! The packets that wait for a transmitter of constant rate.
 //!
-//! The transmitter sends packets of one size at equal intervals, and so it does pairs of two alternating sizes. A run of such packets
-//! is therefore described by its end, and the packets that have left since are counted only when somebody asks.
+//! Invariant: the packets of a run leave back to back. If they have one size, or two sizes that take turns, the run's end says when
+//! each of them leaves, and those that have left are counted only when somebody asks.
 
 use crate::ring::Ring;
 use airtcp_wire::{Dur, Time};
@@ -18,13 +18,13 @@ struct Run {
 
 /// A packet's size in bytes, and how long it occupies the transmitter.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Shape {
+pub struct Shape {
     pub held: Dur,
     pub bytes: u32,
 }
 
 #[derive(Default)]
-pub(super) struct Backlog {
+pub struct Backlog {
     /// All runs but the newest, the oldest first.
     runs: Ring<Run>,
     newest: Run,
@@ -160,13 +160,13 @@ impl Run {
     }
 }
 
-/// Of a number of alternating packets, how many have the first shape, and how many the second, which is that of the last packet.
+/// How many of these alternating packets have the first shape, and how many have the second, which the last one has.
 fn by_shape(packets: u32) -> [u64; 2] {
     [u64::from(packets / 2), u64::from(packets.div_ceil(2))]
 }
 
-/// How long a number of alternating packets occupy the transmitter, if the last one has the second shape.
-pub(super) fn held_by(packets: u32, [before, last]: [Shape; 2]) -> Dur {
+/// How long these alternating packets occupy the transmitter. The last one has the second shape.
+pub fn held_by(packets: u32, [before, last]: [Shape; 2]) -> Dur {
     let [befores, lasts] = by_shape(packets);
     before.held * befores + last.held * lasts
 }

@@ -1,19 +1,20 @@
-//! The commonest link: a DropTail queue, a constant rate and a constant delay.
+//! The most common link: a DropTail queue, a constant rate and a constant delay.
 //!
-//! When a packet arrives, it is known whether and when it comes out, so it goes straight into the row of the packets under way.
+//! Invariant: when a packet arrives, it is known whether and when it comes out; nothing that arrives later changes that. So it goes
+//! straight into the row of packets under way.
 
-use super::alike::Alike;
 use super::backlog::{Backlog, Shape};
-use super::dropped::Dropped;
-use super::link::{Fate, Output, QueueView};
-use super::stats::{Ahead, Counters, LinkStats};
-use super::{FixedRate, LossModel};
+use super::expected::Expected;
+use crate::path::dropped::Dropped;
+use crate::path::link::{Fate, Output, QueueView};
+use crate::path::stats::{Ahead, Counters, LinkStats};
+use crate::path::{FixedRate, LossModel};
 use crate::prefetch::prefetch;
 use crate::queue::{DropCause, Item, Limit};
 use crate::ring::Ring;
 use airtcp_wire::{Dur, Time};
 
-pub(super) struct Lean {
+pub struct Lean {
     pub limit: Limit,
     pub transmitter: FixedRate,
     pub propagation: Dur,
@@ -21,8 +22,8 @@ pub(super) struct Lean {
     /// How many of the next packets are not lost.
     intact: u32,
     backlog: Backlog,
-    /// Packets like the last one, or like the last two in alternation. `settle` adds them to `backlog` and `counters`.
-    alike: Alike,
+    /// Packets like the last one, or like the last two in turn. `settle` adds them to `backlog` and `counters`.
+    expected: Expected,
     /// Shapes of the last packet but one and of the last packet.
     recent: [Shape; 2],
     /// When the transmitter has sent all that it was given.
@@ -50,7 +51,7 @@ impl Lean {
             loss: None,
             intact: 0,
             backlog: Backlog::default(),
-            alike: Alike::default(),
+            expected: Expected::default(),
             recent: [Shape::default(); 2],
             free_at: Time::ZERO,
             flights: Ring::default(),
@@ -147,8 +148,8 @@ impl Lean {
     /// Takes a packet if there is room for it. Returns when it comes out.
     #[inline(always)]
     fn take(&mut self, now: Time, bytes: u32, mut item: impl FnMut() -> Item) -> Option<Time> {
-        let is_alike = bytes == self.alike.bytes && self.take_alike(now, self.recent[1].held);
-        if !is_alike && !self.take_unlike(now, item()) {
+        let is_taken = bytes == self.expected.bytes && self.take_expected(now, self.recent[1].held);
+        if !is_taken && !self.take_unexpected(now, item()) {
             return None;
         }
         Some(self.free_at + self.propagation)
@@ -173,15 +174,15 @@ impl Lean {
     /// Takes a packet that occupies the transmitter for `held`, if that needs no decision. Returns whether it did; if not, nothing has
     /// changed.
     #[inline(always)]
-    fn take_alike(&mut self, now: Time, held: Dur) -> bool {
+    fn take_expected(&mut self, now: Time, held: Dur) -> bool {
         if self.free_at <= now {
-            self.alike.pass();
+            self.expected.pass();
             self.backlog.clear();
             self.free_at = now + held;
             return true;
         }
         let wait = self.free_at.since(now);
-        let is_taken = self.alike.wait(wait);
+        let is_taken = self.expected.wait(wait);
         if is_taken {
             self.counters.on_wait(wait);
             self.free_at += held;
@@ -191,9 +192,9 @@ impl Lean {
 
     /// Takes a packet that differs from the last one, if there is room for it.
     #[inline(never)]
-    fn take_unlike(&mut self, now: Time, item: Item) -> bool {
+    fn take_unexpected(&mut self, now: Time, item: Item) -> bool {
         let [next, last] = self.recent;
-        if self.alike.alternates && item.bytes == next.bytes && self.take_alike(now, next.held) {
+        if self.expected.alternates && item.bytes == next.bytes && self.take_expected(now, next.held) {
             self.recent = [last, next];
             return true;
         }
@@ -225,26 +226,27 @@ impl Lean {
             self.backlog.push(shape, self.free_at);
         }
         self.counters.on_send(1, shape.bytes, shape.held);
-        self.expect_alike(shape);
+        self.expect_like(shape);
         true
     }
 
     /// Expects the next packet to repeat the pattern, if this one is like the last packet or like the last but one.
-    fn expect_alike(&mut self, shape: Shape) {
+    fn expect_like(&mut self, shape: Shape) {
         let [before, last] = self.recent;
         self.recent = [last, shape];
         if shape != last && shape != before {
-            self.alike = Alike::default();
+            self.expected = Expected::default();
             return;
         }
         let (waiting, are_only) = (self.backlog.at_most(), self.backlog.is_only(self.recent));
-        self.alike = Alike::new(self.recent, waiting, are_only, self.counters.max_waiting(), self.limit);
+        self.expected =
+            Expected::new(self.recent, waiting, are_only, self.counters.max_waiting(), self.limit);
     }
 
-    /// Adds the packets that were taken as alike to the backlog and to the counters.
+    /// Adds the expected packets that were taken to the backlog and to the counters.
     #[inline]
     fn settle(&mut self) {
-        let (taken, waiting) = self.alike.settle();
+        let (taken, waiting) = self.expected.settle();
         if taken == 0 {
             return;
         }
@@ -345,7 +347,7 @@ impl Lean {
 
     pub fn reset_stats(&mut self, now: Time) {
         let ahead = self.ahead(now);
-        self.alike = Alike::default();
+        self.expected = Expected::default();
         self.counters.reset(now, ahead);
     }
 

@@ -1,13 +1,16 @@
-//! Packets that need no decision: they have one size, or two alternating sizes, there is room for them, and no more of them wait than
-//! ever did. They are only counted, and the link's counters catch up later.
+//! Expected packets: the queue has nothing to decide about them, so they are only counted.
+//!
+//! Invariant: an expected packet has the size of the last packet, or of the last but one where two sizes take turns. There is room for
+//! it, and no more packets wait with it than ever did. So it changes neither a drop nor a maximum, and the link's counters may catch up
+//! with it when they are read.
 
 use super::backlog::{Shape, held_by};
 use crate::queue::Limit;
 use airtcp_wire::Dur;
 
-/// How many such packets may wait before something must be decided or recorded.
+/// How many packets may be taken as expected ones before something must be decided or recorded.
 #[derive(Default)]
-pub(super) struct Alike {
+pub struct Expected {
     /// Size of every packet; 0 if sizes alternate, or if nothing is known yet.
     pub bytes: u32,
     pub alternates: bool,
@@ -22,7 +25,7 @@ pub(super) struct Alike {
     taken: u64,
 }
 
-impl Alike {
+impl Expected {
     /// For packets with these alternating shapes. `waiting` are the packets and bytes that wait, `are_only` says that nothing but
     /// such packets waits, and `most_ever` is the largest number of packets that ever waited.
     pub fn new(
@@ -31,7 +34,7 @@ impl Alike {
         are_only: bool,
         most_ever: u64,
         limit: Limit,
-    ) -> Alike {
+    ) -> Expected {
         let [one, other] = shapes;
         let (largest, most) = (u64::from(one.bytes.max(other.bytes).max(1)), limit.packets.max(1));
         let room = |packets: usize, bytes: u64| {
@@ -45,7 +48,7 @@ impl Alike {
         // A packet that finds the queue full, with `most` packets in it, would have to wait longer than this.
         let is_timed = are_only && most_ever >= u64::from(most) && limit.bytes == u64::MAX;
         let shorter_last = if one.held < other.held { [other, one] } else { shapes };
-        Alike {
+        Expected {
             bytes: if one.bytes == other.bytes { one.bytes } else { 0 },
             alternates: one.bytes != other.bytes,
             room: room(waiting.0, waiting.1),
