@@ -22,8 +22,8 @@ pub struct Ends {
     pub transfers: Transfers,
 }
 
-/// With no more connections than this, everything stays in the caches. With no more flows, memory does not matter.
-pub const FEW: usize = 32;
+/// With no more connections than this, everything stays in the caches.
+const FEW: usize = 32;
 
 impl Ends {
     /// Are there more connections than the caches hold?

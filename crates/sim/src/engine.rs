@@ -1,8 +1,8 @@
 //! The engine: what happens at each event. See [`crate::run()`] for the loop around it.
 
-use crate::ahead::{Arrival, Brief, Entry, What, pass_station};
+use crate::ahead::{Arrival, Entry, What, pass_station};
 use crate::circuit::{Circuit, ENTRY, EXIT};
-use crate::ends::{Ends, FEW};
+use crate::ends::Ends;
 use crate::flow::{Flow, RECEIVER, SENDER, Totals};
 use crate::network::Network;
 use crate::packet::{Load, Packet};
@@ -86,7 +86,6 @@ impl Engine {
             }
             let ahead = &mut stage.network.ahead;
             (ahead.direction, ahead.station) = (Some(direction), station);
-            ahead.keeps_briefs = ends.flows.len() > FEW;
         }
     }
 
@@ -156,10 +155,9 @@ impl Engine {
     #[inline(never)]
     fn on_arrivals(&mut self, end: Time) {
         loop {
-            match self.stage.network.ahead.pop_arrival_before_others() {
+            match self.stage.network.ahead.pop_arrival() {
                 Some(arrival) => self.on_arrival(arrival),
-                None if self.on_briefs(end) => continue,
-                None => return,
+                None => self.on_returning(),
             }
             if !self.goes_on_to_arrival(end) {
                 return;
@@ -191,25 +189,11 @@ impl Engine {
         }
     }
 
-    /// Handles the ACKs that are brief, and the arrival behind them. Returns whether the next event is an arrival, too.
+    /// Handles an answer that reaches a station.
     #[inline(never)]
-    fn on_briefs(&mut self, end: Time) -> bool {
-        while let Some(brief) = self.stage.network.ahead.pop_brief() {
-            self.deliver_brief(brief);
-            if !self.goes_on_to_arrival(end) {
-                return false;
-            }
-        }
-        self.on_rarer_arrival();
-        self.goes_on_to_arrival(end)
-    }
-
-    /// Handles an arrival that is not brief.
-    fn on_rarer_arrival(&mut self) {
+    fn on_returning(&mut self) {
         if let Some(entry) = self.stage.network.ahead.pop_returning() {
             self.pass_station(&entry);
-        } else if let Some(arrival) = self.stage.network.ahead.pop_arrival() {
-            self.deliver_arrival(arrival);
         }
     }
 
@@ -225,17 +209,6 @@ impl Engine {
             What::HeaderAck(circuit) => self.deliver_header_ack(circuit, &arrival.header()),
             What::Packet(id) => self.deliver(id),
         }
-    }
-
-    #[inline(always)]
-    fn deliver_brief(&mut self, brief: Brief) {
-        let briefs = &self.stage.network.ahead.briefs;
-        if self.ends.are_many() {
-            self.look_ahead_to_ends(|skipped| briefs.endpoint(skipped));
-        }
-        let sender = &self.ends.transfers.get(brief.endpoint() >> 1).ends[SENDER];
-        let ack = briefs.header(brief, sender.rcv_nxt(), sender.snd_una());
-        self.deliver_ack(brief.endpoint(), &ack, &SackBlocks::NONE);
     }
 
     /// Delivers an ACK that is not in the slab to the sender.
@@ -414,15 +387,8 @@ impl Engine {
     fn look_ahead_in_arrivals(&self) {
         let arrivals = &self.stage.network.ahead.arrivals;
         arrivals.get(16).into_iter().for_each(prefetch);
-        self.look_ahead_to_ends(|skipped| {
-            arrivals.get(skipped).and_then(|arrival| arrival.what().endpoint())
-        });
-    }
-
-    /// Prefetches what the next ACKs will need. `endpoint` is the sending end that the ACK behind this number of others
-    /// reaches.
-    #[inline]
-    fn look_ahead_to_ends(&self, endpoint: impl Fn(usize) -> Option<u32>) {
+        let endpoint =
+            |skipped| arrivals.get(skipped).and_then(|arrival: &Arrival| arrival.what().endpoint());
         if let Some(endpoint) = endpoint(12) {
             self.ends.prefetch_ends(endpoint >> 1, &[SENDER, RECEIVER]);
         }

@@ -29,18 +29,6 @@ impl Header {
         Header { seq, bits: flags.0 | mark, timestamps, ..Header::default() }
     }
 
-    /// An ACK of this [form](Header::form), without payload and timestamps.
-    #[inline]
-    pub fn pure_ack(seq: Seq, ack: Seq, form: u32) -> Header {
-        Header { seq, ack, bits: form as u16, window: (form >> 16) as u16, ..Header::default() }
-    }
-
-    /// The control bits, whether there are timestamps, and the window: what ACKs have in common.
-    #[inline(always)]
-    pub fn form(&self) -> u32 {
-        u32::from(self.bits) | u32::from(self.window) << 16
-    }
-
     #[inline(always)]
     pub fn flags(&self) -> Flags {
         Flags(self.bits & !HAS_TIMESTAMPS)
@@ -117,8 +105,6 @@ mod tests {
             prop_assert_eq!(header.seq_len(), segment.seq_len());
             prop_assert_eq!(header.is_plain(stamps.is_some()), flags.0 & !Flags::PSH.0 == Flags::ACK.0);
             prop_assert!(!header.is_plain(stamps.is_none()));
-            let bare = Header { ack, window, ..Header::new(seq, flags, None) };
-            prop_assert_eq!(Header::pure_ack(seq, ack, bare.form()), bare);
         }
     }
 }

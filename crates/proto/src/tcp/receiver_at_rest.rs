@@ -71,11 +71,6 @@ impl ReceiverAtRest {
         receiver
     }
 
-    #[inline(always)]
-    pub fn rcv_nxt(&self) -> Seq {
-        self.rcv_nxt
-    }
-
     /// [`Receiver::is_next`]
     #[inline(always)]
     pub fn is_next(&self, now: Time, segment: &Header) -> bool {

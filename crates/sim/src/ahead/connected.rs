@@ -291,9 +291,7 @@ impl Connected<'_> {
         self.transfer.under_way += 1;
         let Network { packets, sack, ahead, .. } = &mut self.stage.network;
         match arrives {
-            Some(at) if blocks == 0 => {
-                ahead.answer_plain(at, self.endpoint, ack, &self.transfer.ends[SENDER]);
-            }
+            Some(at) if blocks == 0 => ahead.answer(at, What::Plain(self.endpoint), ack),
             Some(at) if ahead.station.is_none() => ahead.answer_sacked(at, self.endpoint, ack, sack),
             _ => {
                 let numbers = self.transfer.numbers();

@@ -11,20 +11,16 @@
 //! reaches their times.
 
 mod arrival;
-mod brief;
 mod connected;
-mod packed;
 mod station;
 
 pub use arrival::{Arrival, What};
-pub use brief::{Brief, Briefs};
 pub use connected::{Connected, Text, plain_bytes};
 pub use station::pass_station;
 
 use airtcp_proto::middlebox::Direction;
 use airtcp_proto::ring::Ring;
-use airtcp_proto::tcp::Connection;
-use airtcp_wire::{Header, SackBlocks, Seq, Time};
+use airtcp_wire::{Header, SackBlocks, Time};
 
 /// What is on its way to the end that is ahead, and back. Each queue is in order of time.
 pub struct Ahead {
@@ -34,18 +30,13 @@ pub struct Ahead {
     pub station: Option<u16>,
     /// What passes these stations after the current event.
     entering: Ring<Entry>,
-    /// What comes back to these stations.
+    /// What comes back to these stations, and when the first does.
     returning: Ring<Entry>,
+    first_returning: Time,
     /// What is delivered at the end after the current event.
     pub sent: Ring<Entry>,
     /// What comes back to the other end.
     pub arrivals: Ring<Arrival>,
-    /// What comes back there, too, and goes first at the same time; nothing where stations are ahead.
-    pub briefs: Briefs,
-    /// Is memory worth more than the time that brief ACKs cost? So it is with many flows.
-    pub keeps_briefs: bool,
-    /// When the first of `returning` or `briefs` comes. One of the two is always empty.
-    beside_arrivals: Time,
     /// The SACK blocks of the arrivals that are [`What::Sacked`].
     blocks: Ring<SackBlocks>,
     /// How many events the end has saved.
@@ -59,11 +50,9 @@ impl Default for Ahead {
             station: None,
             entering: Ring::default(),
             returning: Ring::default(),
+            first_returning: Time::NEVER,
             sent: Ring::default(),
             arrivals: Ring::default(),
-            briefs: Briefs::default(),
-            keeps_briefs: false,
-            beside_arrivals: Time::NEVER,
             blocks: Ring::default(),
             events: 0,
         }
@@ -137,39 +126,9 @@ impl Ahead {
         }
     }
 
-    /// As [`answer`](Ahead::answer), for a plain ACK to this sending end.
-    #[inline(always)]
-    fn answer_plain(&mut self, at: Time, endpoint: u32, ack: Header, sender: &Connection) {
-        match self.station {
-            _ if at.is_never() => {}
-            Some(_) => self.push_returning(Entry { at, what: What::Plain(endpoint), header: ack, offset: 0 }),
-            None => {
-                debug_assert!(ack.seq == sender.rcv_nxt());
-                let is_brief = self.keeps_briefs
-                    && ack.timestamps().is_none()
-                    && self.push_brief(at, endpoint, ack.ack, ack.form(), sender.snd_una());
-                if !is_brief {
-                    self.arrivals.push_back(Arrival::new(at, What::Plain(endpoint), ack));
-                }
-            }
-        }
-    }
-
-    /// As [`Briefs::push`].
-    // Cold, and by value, so that the header can stay in registers where there are timestamps.
-    #[cold]
-    fn push_brief(&mut self, at: Time, endpoint: u32, ack: Seq, form: u32, una: Seq) -> bool {
-        let comes_later = self.arrivals.back().is_none_or(|last| last.at < at);
-        let is_brief = comes_later && self.briefs.push(at, endpoint, ack, form, una);
-        if is_brief {
-            self.beside_arrivals = self.beside_arrivals.min(at);
-        }
-        is_brief
-    }
-
     #[inline]
     fn push_returning(&mut self, entry: Entry) {
-        self.beside_arrivals = self.beside_arrivals.min(entry.at);
+        self.first_returning = self.first_returning.min(entry.at);
         self.returning.push_back(entry);
     }
 
@@ -191,56 +150,32 @@ impl Ahead {
     /// When the next answer reaches the other end or a station.
     #[inline(always)]
     pub fn next(&self) -> Time {
-        self.next_arrival().min(self.beside_arrivals)
-    }
-
-    #[inline(always)]
-    fn next_arrival(&self) -> Time {
-        self.arrivals.front().map_or(Time::NEVER, |arrival| arrival.at)
-    }
-
-    /// Takes the next answer if it is one that reaches a station.
-    pub fn pop_returning(&mut self) -> Option<Entry> {
-        let is_next = self.beside_arrivals < self.next_arrival();
-        if is_next { self.take_returning() } else { None }
+        self.arrivals.front().map_or(Time::NEVER, |arrival| arrival.at).min(self.first_returning)
     }
 
     /// Takes the next answer that reaches a station before what is sent and reaches it at that time.
     #[inline]
     pub fn pop_returning_before(&mut self, at: Time) -> Option<Entry> {
-        let first = self.beside_arrivals;
+        let first = self.first_returning;
         // At the same time, the link with the lower number goes first.
         let is_next = first < at || (first == at && self.direction == Some(Direction::Reverse));
-        if is_next { self.take_returning() } else { None }
+        if is_next { self.pop_returning() } else { None }
     }
 
+    /// Takes the next answer that reaches a station.
     #[inline]
-    fn take_returning(&mut self) -> Option<Entry> {
+    pub fn pop_returning(&mut self) -> Option<Entry> {
         let entry = pop(&mut self.returning)?;
-        self.beside_arrivals = self.returning.front().map_or(Time::NEVER, |entry| entry.at);
+        self.first_returning = self.returning.front().map_or(Time::NEVER, |entry| entry.at);
         Some(entry)
     }
 
-    /// Takes the next answer if it is one of the [`Briefs`].
-    pub fn pop_brief(&mut self) -> Option<Brief> {
-        if self.briefs.next() > self.next_arrival() {
-            return None;
-        }
-        let brief = self.briefs.pop()?;
-        self.beside_arrivals = self.briefs.next();
-        Some(brief)
-    }
-
-    /// Takes the first of `arrivals` if it is the next answer, and no other comes at the same time.
+    /// Takes the next answer if it is one that reaches the other end.
     #[inline(always)]
-    pub fn pop_arrival_before_others(&mut self) -> Option<Arrival> {
-        let first = *self.arrivals.front().filter(|first| first.at < self.beside_arrivals)?;
+    pub fn pop_arrival(&mut self) -> Option<Arrival> {
+        let first = *self.arrivals.front().filter(|first| first.at <= self.first_returning)?;
         self.arrivals.drop_front();
         Some(first)
-    }
-
-    pub fn pop_arrival(&mut self) -> Option<Arrival> {
-        pop(&mut self.arrivals)
     }
 
     #[inline]

@@ -4,7 +4,7 @@
 use super::{Connection, Reason, State, Transmit};
 use crate::tcp::sender::{Burst, Sender};
 use crate::tcp::sender_at_rest::SenderAtRest;
-use airtcp_wire::{Ecn, Flags, Header, SackBlocks, Segment, Seq, Time};
+use airtcp_wire::{Ecn, Flags, Header, SackBlocks, Segment, Time};
 
 /// What a connection expects, valid until something unexpected happens.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -185,21 +185,6 @@ impl Connection {
         true
     }
 
-    /// RCV.NXT: the sequence number of what comes next from a peer that sends only ACKs.
-    #[inline]
-    pub fn rcv_nxt(&self) -> Seq {
-        match self.receiver.get() {
-            Some(receiver) => receiver.rcv_nxt(),
-            None => self.sender.receiver.rcv_nxt(),
-        }
-    }
-
-    /// SND.UNA
-    #[inline]
-    pub fn snd_una(&self) -> Seq {
-        self.iss.at(self.sender.una())
-    }
-
     /// Handles an expected ACK that `Sender::handle_plain_ack` cannot handle.
     #[inline(never)]
     fn handle_expected_news(&mut self, now: Time, segment: Header, sack: &SackBlocks, ack: u64) {
@@ -367,7 +352,7 @@ mod tests {
     use super::*;
     use crate::rng::Chances;
     use crate::tcp::{TcpConfig, profile};
-    use airtcp_wire::Dur;
+    use airtcp_wire::{Dur, Seq};
     use proptest::prelude::*;
     use std::collections::VecDeque;
 
