@@ -3,16 +3,15 @@
 //! Positions are 64-bit: the SYN stands at 0, the first byte of data at 1, the FIN after the last byte.
 
 mod ends;
-mod segments;
 mod sent;
 
 pub use sent::{Fate, Sent};
 
 use super::rate::Stamps;
+use crate::prefetch::prefetch;
 use crate::ring::Ring;
 use airtcp_wire::{SackBlocks, Seq, Time};
 use ends::Ends;
-use segments::Segments;
 use sent::Kept;
 
 /// How many segments beyond the last SACKed one are searched for a block's start, before the whole board is.
@@ -25,7 +24,7 @@ pub struct Run {
     pub start: u64,
     pub first_end: u64,
     pub end: u64,
-    /// Last transmission of the first segment, and of the last, unless [that is forgotten](Scoreboard::forget_times).
+    /// Last transmission of the first segment, and of the last.
     pub oldest_at: Time,
     pub newest_at: Time,
     pub fate: Fate,
@@ -67,7 +66,7 @@ pub struct TakenOff {
     /// Start of the oldest segment and end of the newest.
     pub start: u64,
     pub end: u64,
-    /// When these two were sent, unless [that is forgotten](Scoreboard::forget_times).
+    /// When these two were sent.
     pub oldest_at: Time,
     pub newest_at: Time,
 }
@@ -93,11 +92,9 @@ pub struct Scoreboard {
     /// Bytes, in full segments, that duplicate ACKs have announced and no cumulative ACK has covered since.
     announced: u32,
     in_flight: u32,
-    /// How many segments are outstanding.
-    len: u32,
     /// Segments ever taken off, which is the number of the first outstanding one.
     taken_off: u64,
-    segments: Segments,
+    segments: Ring<Kept>,
     ends: Ends,
     /// SND.UNA, where the first segment begins.
     una: u64,
@@ -120,7 +117,7 @@ impl Scoreboard {
     /// Prefetches the segment that is acknowledged next, and the place of the next new one.
     #[inline]
     pub fn prefetch(&self) {
-        self.segments.prefetch();
+        [self.segments.front(), self.segments.back()].into_iter().flatten().for_each(prefetch);
     }
 
     /// Adds a new segment after all others. If stamps are kept, its own are to be [pushed](Scoreboard::push_stamps), too.
@@ -129,13 +126,7 @@ impl Scoreboard {
         debug_assert_eq!(self.last().map_or(self.una, |last| last.end), sent.start);
         self.in_flight += sent.bytes() as u32;
         self.ends.push(sent.end, sent.bytes(), self.len());
-        self.segments.push(Kept::new(&sent));
-        self.len += 1;
-    }
-
-    /// Nobody asks when a segment was sent: from now on, that is not kept.
-    pub fn forget_times(&mut self) {
-        self.segments.forget_times();
+        self.segments.push_back(Kept::new(&sent));
     }
 
     pub fn push_stamps(&mut self, stamps: Stamps) {
@@ -149,8 +140,7 @@ impl Scoreboard {
     /// Keeps stamps from now on. Segments that are outstanding were sent before anything was delivered.
     pub fn keep_stamps(&mut self) {
         let mut stamps = Box::<Ring<_>>::default();
-        let segments = (0..self.len()).filter_map(|index| self.segments.get(index));
-        segments.for_each(|sent| stamps.push_back(Stamps::new(sent.sent_at())));
+        self.segments.iter().for_each(|sent| stamps.push_back(Stamps::new(sent.sent_at())));
         self.stamps = Some(stamps);
     }
 
@@ -164,7 +154,6 @@ impl Scoreboard {
     #[inline]
     fn drop_first(&mut self, count: usize) {
         self.segments.drop_first(count);
-        self.len -= count as u32;
         self.ends.drop_first(count);
         self.taken_off += count as u64;
         self.stamps.iter_mut().for_each(|stamps| stamps.drop_first(count));
@@ -225,16 +214,15 @@ impl Scoreboard {
     /// lies within the first segment.
     #[inline(always)]
     pub fn acknowledge_plain(&mut self, ack: u64, tell: impl FnOnce(&TakenOff, &Stamps)) -> Option<TakenOff> {
-        if self.is_empty() {
-            return None;
-        }
+        let oldest_at = self.oldest_at()?;
         // Most ACKs cover two segments or one (RFC 1122 §4.2.3.2).
         let (count, end) = match self.ends.drop_even(ack) {
             Some(count) => (count, ack),
             None => self.drop_ends(ack)?,
         };
-        let (oldest_at, newest_at) = self.segments.take_first(count);
-        self.len -= count as u32;
+        let last = if count == 1 { None } else { self.segments.get(count - 1) };
+        let newest_at = last.map_or(oldest_at, |last| last.sent_at());
+        self.segments.drop_first(count);
         let taken_off = TakenOff { start: self.una, end, oldest_at, newest_at };
         self.in_flight -= (ack - self.una) as u32;
         self.una = ack;
@@ -337,7 +325,7 @@ impl Scoreboard {
             }
             each(&run, self.stamps(index - 1));
             for place in places {
-                self.segments.set_fate(place, Fate::Sacked);
+                self.set_fate(place, Fate::Sacked);
             }
             self.discount(run.fate, run.bytes());
             self.sacked += run.bytes() as u32;
@@ -442,10 +430,15 @@ impl Scoreboard {
         self.get(0)
     }
 
-    /// When the first segment was sent last, unless [that is forgotten](Scoreboard::forget_times).
+    /// When the first segment was sent last.
     #[inline(always)]
     pub fn oldest_at(&self) -> Option<Time> {
-        self.segments.oldest_at()
+        self.segments.front().map(|first| first.sent_at())
+    }
+
+    #[inline(always)]
+    fn set_fate(&mut self, index: usize, fate: Fate) {
+        self.segments.get_mut(index).into_iter().for_each(|sent| sent.set_fate(fate));
     }
 
     pub fn last(&self) -> Option<Sent> {
@@ -455,7 +448,7 @@ impl Scoreboard {
     /// Marks the segment at `index` lost if it is in flight. Returns its bytes, 0 if it was not in flight.
     pub fn mark_lost(&mut self, index: usize) -> u64 {
         let Some(sent) = self.get(index).filter(|sent| sent.fate == Fate::InFlight) else { return 0 };
-        self.segments.set_fate(index, Fate::Lost);
+        self.set_fate(index, Fate::Lost);
         let number = self.number(index);
         self.next_lost = if self.lost == 0 { number } else { self.next_lost.min(number) };
         self.in_flight -= sent.bytes() as u32;
@@ -470,22 +463,23 @@ impl Scoreboard {
 
     /// Marks lost segments that have not been resent as in flight again.
     pub fn unmark_lost(&mut self) {
-        for index in 0..self.len() {
-            if self.segments.get(index).is_some_and(|sent| sent.fate() == Fate::Lost) {
-                self.segments.set_fate(index, Fate::InFlight);
-            }
-        }
+        self.fly_again(Fate::Lost);
         self.in_flight += self.lost;
         self.lost = 0;
     }
 
-    /// Takes back all that SACK has reported: what was SACKed is in flight again.
-    pub fn forget_sacked(&mut self) {
+    /// Segments with this fate are in flight again.
+    fn fly_again(&mut self, fate: Fate) {
         for index in 0..self.len() {
-            if self.segments.get(index).is_some_and(|sent| sent.fate() == Fate::Sacked) {
-                self.segments.set_fate(index, Fate::InFlight);
+            if self.segments.get(index).is_some_and(|sent| sent.fate() == fate) {
+                self.set_fate(index, Fate::InFlight);
             }
         }
+    }
+
+    /// Takes back all that SACK has reported: what was SACKed is in flight again.
+    pub fn forget_sacked(&mut self) {
+        self.fly_again(Fate::Sacked);
         self.in_flight += self.sacked;
         (self.sacked, self.sacked_segments, self.seen) = (0, 0, None);
     }
@@ -509,7 +503,7 @@ impl Scoreboard {
     pub fn resend(&mut self, now: Time, index: usize, stamps: Option<Stamps>) {
         let Some(sent) = self.get(index) else { return };
         let resent = Sent { sent_at: now, fate: Fate::InFlight, is_resent: true, ..sent };
-        self.segments.set(index, Kept::new(&resent));
+        self.segments.get_mut(index).into_iter().for_each(|place| *place = Kept::new(&resent));
         self.resent_segments += u32::from(!sent.is_resent);
         let (fate, bytes) = (sent.fate, sent.bytes());
         self.discount(fate, bytes);
@@ -558,7 +552,7 @@ impl Scoreboard {
     }
 
     pub fn len(&self) -> usize {
-        self.len as usize
+        self.segments.len()
     }
 
     #[inline]

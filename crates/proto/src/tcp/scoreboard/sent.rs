@@ -52,10 +52,6 @@ const IS_PUSHED: u64 = 1 << 3;
 /// The time has the other bits, which last for 36 years.
 const TIME_SHIFT: u32 = 4;
 
-/// What a segment is beside in flight, sent once and without PSH, which is the default: a [`Kept`] without its time.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(super) struct Mark(u8);
-
 impl Kept {
     #[inline(always)]
     pub fn new(sent: &Sent) -> Kept {
@@ -63,18 +59,6 @@ impl Kept {
         let is_pushed = IS_PUSHED * u64::from(sent.is_pushed);
         let is_resent = IS_RESENT * u64::from(sent.is_resent);
         Kept(sent.sent_at.0 << TIME_SHIFT | is_pushed | is_resent | sent.fate as u64)
-    }
-
-    /// A segment with this mark that was sent at [`Time::ZERO`].
-    #[inline]
-    pub fn untimed(mark: Mark) -> Kept {
-        Kept(u64::from(mark.0))
-    }
-
-    /// All but the time.
-    #[inline]
-    pub fn mark(self) -> Mark {
-        Mark(self.0 as u8 & ((1 << TIME_SHIFT) - 1))
     }
 
     #[inline(always)]

@@ -297,26 +297,15 @@ impl Sender {
     #[inline(always)]
     pub(super) fn sample_rtt(&mut self, now: Time, originals: &Originals, echo: Option<u32>) {
         let since = |sent_at| now.since(sent_at);
-        let mut newest = originals.newest;
         let sample = match &mut self.timed {
-            Some(timed) => {
-                let board = &self.core.board;
-                let times = timed.take(board.una(), board.number(0));
-                if let Some((_, last)) = times
-                    && !self.core.has_sack()
-                {
-                    // The last acknowledged segment is the newest that this ACK reports, and the scoreboard may not know when it left.
-                    newest = newest.map(|_| last);
-                }
-                times.map(|(sent_at, _)| since(sent_at))
-            }
+            Some(timed) => timed.take(self.core.una()).map(since),
             None => originals.oldest.map(since).or_else(|| {
                 // Karn: a resent segment's RTT is known only by the timestamp that its ACK echoes (RFC 7323 §4).
                 Some(Dur::from_millis(u64::from(timestamp(now).wrapping_sub(echo?))))
             }),
         };
         if let Some(sample) = sample {
-            self.last_rtt = newest.map_or(sample, since);
+            self.last_rtt = originals.newest.map_or(sample, since);
             self.core.handle_rtt(now, sample, self.last_rtt);
         }
     }

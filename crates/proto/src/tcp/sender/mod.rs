@@ -152,11 +152,6 @@ impl Sender {
     /// Data is to be sent: from now on `cc` decides how much, and how fast.
     pub fn follow(&mut self, cc: Box<dyn CongestionControl>) {
         self.core.follow(cc);
-        let needs_times =
-            self.core.has_sack() || self.core.sampler.is_read() || self.core.spurious.is_linuxs();
-        if self.timed.is_some() && !needs_times {
-            self.core.board.forget_times();
-        }
         // A controller that paces does so from the start.
         if self.paces_always || self.core.cc.pacing_rate().is_some() {
             self.pacer = Some(Box::new(Pacer::new(2 * self.core.mss())));

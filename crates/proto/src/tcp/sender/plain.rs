@@ -155,8 +155,7 @@ impl Sender {
             self.core.stamp(now, burst.sent, mss);
             let number = self.core.board.last_number();
             if let Some(timed) = &mut self.timed {
-                let others = segments - 1;
-                timed.on_sent(now, burst.sent, nxt - others * mss, number - others);
+                timed.on_sent(now, nxt - (segments - 1) * mss);
             }
             self.note_sent(now, &Sent::new(now, nxt - mss, nxt, false), number);
             // A paced burst has one segment.

@@ -71,7 +71,7 @@ impl Sender {
             return Time::ZERO;
         }
         let Core { board, rtt, .. } = &self.core;
-        // A tail loss probe may leave one RTO after the oldest segment. Without times there are no such probes.
+        // A tail loss probe may leave one RTO after the oldest segment.
         let since = board.oldest_at().unwrap_or(self.restarted_at);
         rtt.earliest(since).min(self.policy.earliest_probe(rtt, self.restarted_at))
     }

@@ -226,7 +226,7 @@ impl Sender {
         self.core.push(sent);
         self.core.stamp(now, 1, sent.bytes());
         let number = self.core.board.last_number();
-        self.timed.iter_mut().for_each(|timed| timed.on_sent(now, 1, sent.end, number));
+        self.timed.iter_mut().for_each(|timed| timed.on_sent(now, sent.end));
         self.after_send(now, &sent, number);
         self.note_usage(false);
         Outgoing { start: sent.start, end: sent.end, is_pushed: sent.is_pushed, reason: Reason::New }
