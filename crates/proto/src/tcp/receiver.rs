@@ -3,7 +3,6 @@
 use super::ack_policy::AckPolicy;
 use super::config::TcpConfig;
 use super::reassembly::{Inserted, Reassembly};
-use super::sender_at_rest::SenderAtRest;
 use super::spurious::timestamp;
 use crate::cc::WindowRules;
 use airtcp_wire::{Dur, Ecn, Flags, Header, SackBlocks, Segment, Seq, Time, Timestamps};
@@ -14,8 +13,6 @@ use std::ops::Range;
 #[derive(PartialEq, Debug)]
 #[repr(C)]
 pub struct Receiver {
-    /// What remains of the sender while that rests.
-    pub sender: SenderAtRest,
     /// Position of the peer's FIN; [`UNKNOWN`] before it is known.
     fin: u64,
     pub reassembly: Reassembly,
@@ -108,13 +105,11 @@ impl RecentTimestamp {
 
 impl Receiver {
     /// The byte range of a `Receiver` that text in order touches.
-    pub const TOUCHED: Range<usize> =
-        offset_of!(Receiver, sender) + SenderAtRest::TOUCHED.start..size_of::<Receiver>();
+    pub const TOUCHED: Range<usize> = offset_of!(Receiver, reassembly)..size_of::<Receiver>();
 
     pub fn new(config: &TcpConfig) -> Receiver {
         let buffer = config.receive_window.0.min(LARGEST_WINDOW);
         Receiver {
-            sender: SenderAtRest::default(),
             irs: Seq(0),
             reassembly: Reassembly::default(),
             read: 1,

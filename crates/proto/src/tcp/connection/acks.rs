@@ -6,7 +6,7 @@ use airtcp_wire::{Flags, Header, SackBlocks, Segment, Seq, Time};
 
 impl Connection {
     pub(super) fn ack_position(&self, segment: &Segment) -> Option<u64> {
-        segment.ack.offset(self.iss, self.sender.core.una())
+        segment.ack.offset(self.iss, self.sender.una())
     }
 
     #[inline]
@@ -15,8 +15,8 @@ impl Connection {
             true => self.negotiated.window_of_syn(segment.window),
             false => self.negotiated.window(segment.window),
         };
-        match self.sender.is_idle_at(ack) {
-            true => self.sender.update_window(ack, window, segment.seq),
+        match self.sender_mut().is_idle_at(ack) {
+            true => self.sender_mut().update_window(ack, window, segment.seq),
             false => self.take_news(now, segment, sack, ack, window),
         }
     }
@@ -33,7 +33,7 @@ impl Connection {
             eln: flags.contains(Flags::ELN) && self.rules.config.eln,
             ..self.plain_ack(segment, &blocks[..count], ack, window)
         };
-        self.sender.handle_ack(now, &ack_in);
+        self.sender_mut().handle_ack(now, &ack_in);
     }
 
     /// [`take_news`](Connection::take_news) for an ACK between SND.UNA and SND.NXT that has neither text nor other flags.
@@ -49,7 +49,7 @@ impl Connection {
         let mut blocks = [(0, 0); 4];
         let (count, dsack) = self.sack_blocks(segment.ack, sack, ack, &mut blocks);
         let ack_in = AckIn { dsack, ..self.plain_ack(segment, &blocks[..count], ack, window) };
-        let sender = &mut *self.sender;
+        let sender = self.sender_mut();
         match ack == sender.core.una() {
             true => sender.take_ack::<false>(now, &ack_in),
             false => sender.take_ack::<true>(now, &ack_in),
@@ -83,10 +83,10 @@ impl Connection {
         ack: u64,
         blocks: &mut [(u64, u64); 4],
     ) -> (usize, Option<(u64, u64)>) {
-        if sack.is_empty() || !self.sender.core.has_sack() {
+        if sack.is_empty() || !self.sender_mut().core.has_sack() {
             return (0, None);
         }
-        match self.sender.core.board.grown_block(ack, sack) {
+        match self.sender_mut().core.board.grown_block(ack, sack) {
             // The last ACK's first block was no DSACK. Now that it has grown, it is none either.
             Some(grown) => (self.positions(seq, &[grown], ack, blocks), None),
             None => self.other_blocks(seq, sack, ack, blocks),
@@ -105,14 +105,14 @@ impl Connection {
         let dsack = self.duplicate(seq, ranges);
         let count = self.positions(seq, &ranges[usize::from(dsack.is_some())..], ack, blocks);
         let is_all = count == ranges.len();
-        self.sender.core.board.note_told(ack, is_all.then_some(sack));
+        self.sender_mut().core.board.note_told(ack, is_all.then_some(sack));
         (count, dsack)
     }
 
     /// Writes those ranges to `blocks` that can be true, because they lie between the ACK and SND.NXT. Returns how many.
     #[inline(always)]
     fn positions(&self, seq: Seq, ranges: &[(Seq, Seq)], ack: u64, blocks: &mut [(u64, u64); 4]) -> usize {
-        let outstanding = self.sender.core.nxt().saturating_sub(ack);
+        let outstanding = self.sender.nxt().saturating_sub(ack);
         let mut count = 0;
         for &(left, right) in ranges {
             let (left, right) = (left.distance(seq), right.distance(seq));
@@ -132,7 +132,7 @@ impl Connection {
         if right.distance(ack) > 0 && !ranges.get(1).is_some_and(is_inside) {
             return None;
         }
-        let near = self.sender.core.una();
+        let near = self.sender.una();
         Some((left.offset(self.iss, near)?, right.offset(self.iss, near)?))
     }
 }

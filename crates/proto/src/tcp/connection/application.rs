@@ -27,7 +27,7 @@ impl Connection {
     pub fn write(&mut self, bytes: u64) {
         self.forget_prediction();
         self.begin_to_send();
-        self.sender.write(bytes);
+        self.sender_mut().write(bytes);
     }
 
     /// For a stream of virtual bytes: from now on exactly `bytes` wait to be sent, whatever waited before.
@@ -38,13 +38,13 @@ impl Connection {
             self.forget_prediction();
         }
         self.begin_to_send();
-        self.sender.set_unsent(bytes);
+        self.sender_mut().set_unsent(bytes);
     }
 
     /// Bytes of new data that would leave at `now`.
     pub fn allowance(&self, now: Time) -> u64 {
         match self.state {
-            State::Established | State::CloseWait => self.with_sender(|sender| sender.allowance(now)),
+            State::Established | State::CloseWait => self.ask_sender(|sender| sender.allowance(now)),
             _ => 0,
         }
     }
@@ -53,22 +53,21 @@ impl Connection {
     /// every `duplicates` duplicate ACKs.
     pub fn repeat_first_every(&mut self, duplicates: u32) {
         self.begin_to_send();
-        self.sender.repeat_first_every(duplicates.max(1));
+        self.sender_mut().repeat_first_every(duplicates.max(1));
     }
 
     /// For a control TCP of a circuit, whose data meets congestion that its header packets do not: reduces once a window.
     pub fn handle_congestion(&mut self, now: Time) {
         self.forget_prediction();
         self.begin_to_send();
-        self.sender.core.handle_congestion(now);
+        self.sender_mut().core.handle_congestion(now);
     }
 
     /// From now on there is room for so many bytes that have come and were not read. The first time, before text has come,
     /// this may be less than the configured window; later, it only grows.
     pub fn set_receive_buffer(&mut self, bytes: u64) {
         self.forget_prediction();
-        self.wake_receiver();
-        self.receiver.set_buffer(bytes);
+        self.receiver_mut().set_buffer(bytes);
     }
 
     /// Bytes received in order and not yet read.
@@ -113,12 +112,12 @@ impl Connection {
             self.handle_segment(now, segment, ecn);
             return None;
         }
-        self.wake_receiver();
         let before_text = u64::from(segment.flags.contains(Flags::SYN));
-        let start = self.receiver.position(&segment.into()).map(|position| position + before_text);
-        let missing = start.and_then(|start| self.receiver.missing(start, start + u64::from(segment.len)));
+        let start = self.receiver_mut().position(&segment.into()).map(|position| position + before_text);
+        let missing =
+            start.and_then(|start| self.receiver_mut().missing(start, start + u64::from(segment.len)));
         self.handle_segment(now, segment, ecn);
-        let ((from, to), start) = (missing.filter(|range| self.receiver.has_come(*range))?, start?);
+        let ((from, to), start) = (missing.filter(|range| self.receiver_mut().has_come(*range))?, start?);
         let [first, end] = [from, to].map(|position| (position - start) as usize);
         Some((from - 1, first..end))
     }
@@ -150,7 +149,8 @@ impl Connection {
     /// goes on counting in segments of the negotiated size.
     pub fn limit_mss(&mut self, payload: u32) {
         self.forget_prediction();
-        self.sender.core.set_mss(payload.min(self.negotiated.mss));
+        let mss = payload.min(self.negotiated.mss);
+        self.sender_mut().core.set_mss(mss);
     }
 
     /// Consecutive expiries of the retransmission timer, and the payload of the first outstanding segment.
@@ -162,7 +162,7 @@ impl Connection {
     /// once. That is no sign of congestion (RFC 1191 §6.4).
     pub fn resend_longer_than(&mut self, payload: u64) {
         self.forget_prediction();
-        self.sender.resend_longer_than(payload);
+        self.sender_mut().resend_longer_than(payload);
     }
 
     /// The RTT sample that the last `handle_segment` took.
@@ -187,7 +187,13 @@ impl Connection {
 
     #[inline(never)]
     fn view_at_rest(&self) -> SenderView {
-        self.with_sender(view)
+        self.ask_sender(view)
+    }
+
+    /// Asks the sender, or the one that waking would make.
+    #[inline(always)]
+    fn ask_sender<A>(&self, ask: impl Fn(&Sender) -> A) -> A {
+        self.sender.ask(&self.rules, &self.negotiated, ask)
     }
 
     /// The number of segments and ranges in memory, with which the connection grows. The two windows bound it.
@@ -198,10 +204,7 @@ impl Connection {
 
     #[inline]
     pub fn stats(&self) -> Stats {
-        match self.sender.get() {
-            Some(sender) => sender.core.stats(),
-            None => self.receiver.sender.stats(),
-        }
+        self.sender.stats()
     }
 }
 

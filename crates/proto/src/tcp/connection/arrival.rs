@@ -11,7 +11,7 @@ const CHALLENGE_INTERVAL: Dur = Dur::from_millis(500);
 
 impl Connection {
     pub(super) fn handle_synchronized(&mut self, now: Time, segment: &Segment, ecn: Ecn) {
-        self.wake_receiver();
+        self.receiver_mut();
         let Some((start, ack)) = self.acceptable(now, segment) else { return };
         if self.state == State::SynReceived {
             self.take_ack(now, &segment.into(), &segment.sack, ack);
@@ -24,8 +24,8 @@ impl Connection {
             return self.finish();
         }
         let ecn = if self.negotiated.ecn { ecn } else { Ecn::NotEct };
-        if self.receiver.handle(now, &segment.into(), start, ecn) {
-            self.sender.core.stats.duplicate_segments_received += 1;
+        if self.receiver_mut().handle(now, &segment.into(), start, ecn) {
+            self.sender_mut().core.stats.duplicate_segments_received += 1;
         }
         self.advance_state(now, segment.flags.contains(Flags::FIN));
     }
@@ -53,12 +53,12 @@ impl Connection {
         // RFC 7323 §3.2: once negotiated, a timestamp is on every segment; §5.3 R1: an old one is not acceptable.
         if self.negotiated.timestamps {
             segment.timestamps?;
-            if self.receiver.is_old_timestamp(now, &segment.into()) {
+            if self.receiver_mut().is_old_timestamp(now, &segment.into()) {
                 self.answer_old_timestamp(now, segment);
                 return None;
             }
         }
-        match self.receiver.place(&segment.into()) {
+        match self.receiver_mut().place(&segment.into()) {
             Place::Window(start) => return Some(start),
             Place::Repeated => self.answer_repeated(segment),
             Place::Outside => self.challenge(now),
@@ -70,26 +70,27 @@ impl Connection {
     /// no answer, as in Linux.
     #[cold]
     fn answer_old_timestamp(&mut self, now: Time, segment: &Segment) {
-        let is_overtaken = self.receiver.position(&segment.into()) < Some(self.receiver.reassembly.next());
-        match self.receiver.place(&segment.into()) {
+        let is_overtaken =
+            self.receiver_mut().position(&segment.into()) < Some(self.receiver_mut().reassembly.next());
+        match self.receiver_mut().place(&segment.into()) {
             _ if segment.seq_len() == 0 && is_overtaken => {}
             _ if segment.seq_len() == 0 => self.challenge(now),
             Place::Outside => self.challenge(now),
-            _ => self.receiver.acks.demand(),
+            _ => self.receiver_mut().acks.demand(),
         }
     }
 
     #[cold]
     fn answer_repeated(&mut self, segment: &Segment) {
-        self.receiver.on_repeated(&segment.into());
-        self.sender.core.stats.duplicate_segments_received += 1;
+        self.receiver_mut().on_repeated(&segment.into());
+        self.sender_mut().core.stats.duplicate_segments_received += 1;
         self.restart_time_wait(segment.flags.contains(Flags::FIN));
     }
 
     /// RFC 5961 §5.2 and, for SYN-RECEIVED, RFC 9293 §3.10.7.4, fifth.
     #[inline]
     fn acceptable_ack(&mut self, now: Time, segment: &Segment) -> Option<u64> {
-        let range = self.sender.acceptable_acks();
+        let range = self.sender_mut().acceptable_acks();
         let ack = self.ack_position(segment).filter(|ack| range.contains(ack));
         if ack.is_none() {
             match self.state {
@@ -103,8 +104,8 @@ impl Connection {
     /// RFC 5961 §3.2: only a reset with exactly the next sequence number is obeyed; others in the window are challenged.
     #[cold]
     fn handle_reset(&mut self, now: Time, segment: &Segment) {
-        let next = self.receiver.reassembly.next();
-        match self.receiver.position(&segment.into()) {
+        let next = self.receiver_mut().reassembly.next();
+        match self.receiver_mut().position(&segment.into()) {
             Some(position) if position == next => match self.state {
                 // RFC 9293 §3.10.7.4, second: a passive open goes on waiting.
                 State::SynReceived if self.is_passive => self.listen_again(),
@@ -112,7 +113,9 @@ impl Connection {
                 State::Closing | State::LastAck | State::TimeWait => self.finish(),
                 _ => self.reset_by_peer(),
             },
-            Some(position) if position > next && position <= self.receiver.limit() => self.challenge(now),
+            Some(position) if position > next && position <= self.receiver_mut().limit() => {
+                self.challenge(now)
+            }
             _ => {}
         }
     }
@@ -122,16 +125,16 @@ impl Connection {
     #[cold]
     fn handle_stray_syn(&mut self, now: Time, segment: &Segment) {
         let is_repeated =
-            self.state == State::SynReceived && self.receiver.position(&segment.into()) == Some(0);
+            self.state == State::SynReceived && self.receiver_mut().position(&segment.into()) == Some(0);
         if !is_repeated {
             self.challenge(now);
         } else if !segment.flags.contains(Flags::ACK) {
-            self.sender.core.mark_first_lost();
+            self.sender_mut().core.mark_first_lost();
         } else if segment.ack == self.iss.at(1) {
             self.take_ack(now, &segment.into(), &segment.sack, 1);
             self.establish();
             // RFC 9293 §3.10.7.4, first: what lies below the window is acknowledged.
-            self.receiver.on_repeated(&segment.into());
+            self.receiver_mut().on_repeated(&segment.into());
         }
     }
 
@@ -144,7 +147,7 @@ impl Connection {
         let rare = self.rare.get_or_insert_default();
         if now >= rare.challenge_again_at {
             rare.challenge_again_at = now + CHALLENGE_INTERVAL;
-            self.receiver.acks.demand();
+            self.receiver_mut().acks.demand();
         }
     }
 }

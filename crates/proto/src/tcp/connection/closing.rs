@@ -11,8 +11,8 @@ impl Connection {
     /// Changes the state when FINs have been acknowledged or received (RFC 9293 §3.10.7.4, fifth and eighth).
     #[inline]
     pub(super) fn advance_state(&mut self, now: Time, has_fin: bool) {
-        let acked = self.sender.is_finished();
-        let finished = self.receiver.has_finished();
+        let acked = self.sender_mut().is_finished();
+        let finished = self.receiver_mut().has_finished();
         if !acked && !finished {
             return;
         }
@@ -22,7 +22,7 @@ impl Connection {
             self.notify(Event::PeerFinished);
             // In ESTABLISHED, data that answers the FIN may carry its acknowledgment; in other states no data follows.
             if self.state != State::Established {
-                self.receiver.acks.demand();
+                self.receiver_mut().acks.demand();
             }
         }
         if acked && matches!(self.state, State::FinWait1 | State::Closing | State::LastAck) {
@@ -41,7 +41,7 @@ impl Connection {
         };
         match self.state {
             State::TimeWait => {
-                self.receiver.end_dsack();
+                self.receiver_mut().end_dsack();
                 self.restart_time_wait(has_fin || before != State::TimeWait);
             }
             State::FinWait2 if before != State::FinWait2 => self.bound_fin_wait_2(now),
@@ -64,7 +64,7 @@ impl Connection {
         self.state == State::TimeWait
             && segment.flags.contains(Flags::SYN)
             && segment.flags.0 & others.0 == 0
-            && self.receiver.is_new_incarnation(now, &segment.into())
+            && self.receiver.get().is_some_and(|receiver| receiver.is_new_incarnation(now, &segment.into()))
     }
 
     fn bound_fin_wait_2(&mut self, now: Time) {
@@ -77,9 +77,9 @@ impl Connection {
     /// zero-window probes once the application has closed.
     pub(super) fn give_up_in_vain(&mut self) {
         let most = self.rules.config.max_retries;
-        if self.is_orphan && self.sender.window_probes() > most {
+        if self.is_orphan && self.sender_mut().window_probes() > most {
             self.abort();
-        } else if self.sender.retries > most {
+        } else if self.sender_mut().retries > most {
             match self.state {
                 State::SynReceived if self.is_passive => self.listen_again(),
                 _ => self.reset_by_peer(),
@@ -89,11 +89,11 @@ impl Connection {
 
     /// Returns whether a reset must answer new data, because the application has closed (RFC 9293 §3.6.1, also Linux).
     #[inline]
-    pub(super) fn is_unwanted(&self, segment: &Segment, start: u64) -> bool {
+    pub(super) fn is_unwanted(&mut self, segment: &Segment, start: u64) -> bool {
         self.is_orphan
             && segment.len > 0
-            && start + u64::from(segment.len) > self.receiver.reassembly.next()
-            && !self.receiver.has_finished()
+            && start + u64::from(segment.len) > self.receiver_mut().reassembly.next()
+            && !self.receiver_mut().has_finished()
     }
 
     pub(super) fn reset_by_peer(&mut self) {
@@ -122,7 +122,7 @@ impl Connection {
             State::Listen => self.state = State::Closed,
             _ => {
                 self.begin_to_send();
-                self.sender.close();
+                self.sender_mut().close();
             }
         }
     }
@@ -136,7 +136,7 @@ impl Connection {
             return self.abort();
         }
         // RFC 9293 §3.10.4, except that data written in SYN-SENT is sent. In Linux an application cannot write so early.
-        if self.state == State::SynSent && self.sender.unsent() == 0 {
+        if self.state == State::SynSent && self.sender_mut().unsent() == 0 {
             return self.finish();
         }
         self.shutdown();
@@ -173,7 +173,7 @@ impl Connection {
     pub fn abort(&mut self) {
         self.forget_prediction();
         if !matches!(self.state, State::Closed | State::Listen | State::SynSent | State::TimeWait) {
-            let reset = self.segment(self.clock, self.sender.core.nxt());
+            let reset = self.segment(self.clock, self.sender.nxt());
             self.owe_reset(Segment { flags: Flags::RST | Flags::ACK, ..reset });
         }
         self.state = State::Closed;

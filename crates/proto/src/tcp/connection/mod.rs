@@ -7,17 +7,16 @@ mod closing;
 mod opening;
 mod output;
 mod prediction;
-mod resting;
 mod told;
 
 pub(super) use told::Counters;
 pub use told::{Event, Reason, SenderView, State, Stats, Transmit};
 
 use super::config::TcpConfig;
-use super::half::Half;
 use super::handshake::{Negotiated, Rules};
 use super::receiver::Receiver;
 use super::sender::Sender;
+use super::shortcut::rest::{Half, ReceivingHalf, SendingHalf};
 use crate::cc::RegistryError;
 use crate::prefetch::prefetch_part;
 use airtcp_wire::{Ecn, Segment, Seq, Time};
@@ -35,8 +34,8 @@ pub struct Connection {
     rules: Arc<Rules>,
     /// Seed of the controller's random numbers.
     seed: u64,
-    sender: Half<Sender>,
-    receiver: Half<Receiver>,
+    sender: SendingHalf,
+    receiver: ReceivingHalf,
     clock: Time,
     rare: Option<Box<Rare>>,
     negotiated: Negotiated,
@@ -81,7 +80,7 @@ impl Connection {
     pub fn connect_by(rules: &Arc<Rules>, iss: Seq, seed: u64, now: Time) -> Connection {
         let mut connection = Connection::new(rules, iss, seed, State::SynSent);
         connection.clock = now;
-        connection.sender.syn_linear = rules.config.rto.syn_linear;
+        connection.sender_mut().syn_linear = rules.config.rto.syn_linear;
         connection
     }
 
@@ -115,6 +114,18 @@ impl Connection {
             clock: Time::ZERO,
             prediction: Prediction::Unknown,
         }
+    }
+
+    /// The sender, woken if it rests.
+    #[inline(always)]
+    fn sender_mut(&mut self) -> &mut Sender {
+        self.sender.wake(&self.rules, &self.negotiated)
+    }
+
+    /// The receiver, woken if it rests.
+    #[inline(always)]
+    fn receiver_mut(&mut self) -> &mut Receiver {
+        self.receiver.wake(&self.rules, &self.negotiated)
     }
 
     /// Prefetches the sender, once the `Connection` itself is in the cache.
@@ -161,8 +172,8 @@ impl Connection {
     fn handle_anything(&mut self, now: Time, segment: &Segment, ecn: Ecn) {
         self.forget_prediction();
         self.clock = now;
-        self.sender.core.stats.segments_received += 1;
-        self.sender.forget_last_rtt();
+        self.sender_mut().core.stats.segments_received += 1;
+        self.sender_mut().forget_last_rtt();
         match self.state {
             State::Closed => {}
             State::Listen => self.handle_in_listen(now, segment),
@@ -219,7 +230,7 @@ impl Connection {
             self.finish();
         }
         if !self.is_timeless() {
-            self.sender.handle_timeout(now);
+            self.sender_mut().handle_timeout(now);
             self.give_up_in_vain();
         }
     }
@@ -280,7 +291,7 @@ impl Connection {
     /// The earliest deadline, where `sender` is that of the sender's timers.
     #[inline(always)]
     fn earliest_of(&self, sender: Time) -> Time {
-        sender.min(self.poll_expected_timeout()).min(self.wait_deadline())
+        sender.min(self.receiver.ack_deadline()).min(self.wait_deadline())
     }
 
     #[inline(always)]

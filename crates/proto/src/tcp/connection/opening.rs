@@ -3,9 +3,9 @@
 use super::{Connection, Event, Receiver, State, Transmit};
 use crate::Chances;
 use crate::cc::WindowRules;
-use crate::tcp::half::Half;
 use crate::tcp::handshake::{Negotiated, negotiate, offer};
 use crate::tcp::recovery::reads_sack;
+use crate::tcp::shortcut::rest::Half;
 use crate::tcp::spurious::timestamp;
 use airtcp_wire::{Ecn, Flags, Segment, Seq, Time, Timestamps};
 
@@ -30,7 +30,7 @@ impl Connection {
         let rules = &self.rules;
         self.iss = Seq(Chances::new(self.seed).chance(&format!("connection.{}", self.iss.0)).u32());
         self.negotiated = Negotiated { mss: rules.config.segment_payload(), ..Negotiated::default() };
-        self.sender.restart(rules, self.negotiated.mss.into());
+        self.sender.wake(rules, &self.negotiated).restart(rules, self.negotiated.mss.into());
         self.receiver = Half::new(Receiver::new(&rules.config));
         self.state = State::Listen;
     }
@@ -43,7 +43,7 @@ impl Connection {
             if !flags.contains(Flags::RST) {
                 self.answer_by_reset(segment);
             }
-            return self.sender.expedite_syn(now);
+            return self.sender_mut().expedite_syn(now);
         }
         if flags.contains(Flags::RST) {
             if acks_syn {
@@ -58,23 +58,24 @@ impl Connection {
         if acks_syn {
             self.take_ack(now, &segment.into(), &segment.sack, 1);
             self.establish();
-            self.receiver.acks.demand();
+            self.receiver_mut().acks.demand();
         } else {
             // Simultaneous open: our SYN goes out again, now with an ACK.
             self.state = State::SynReceived;
-            self.sender.core.mark_first_lost();
+            self.sender_mut().core.mark_first_lost();
         }
     }
 
     fn accept_syn(&mut self, now: Time, segment: &Segment) {
         self.negotiated = negotiate(&self.rules.config, segment);
-        self.receiver.on_syn(now, segment, &self.rules.config);
-        self.sender.on_initial_window(self.negotiated.window_of_syn(segment.window), segment.seq);
+        let window = self.negotiated.window_of_syn(segment.window);
+        self.receiver.wake(&self.rules, &self.negotiated).on_syn(now, segment, &self.rules.config);
+        self.sender_mut().on_initial_window(window, segment.seq);
     }
 
     /// RFC 5681 §3.1: after a lost SYN or SYN-ACK the initial window is one segment. In Linux, only after two lost SYNs.
-    fn is_syn_loss_congestion(&self) -> bool {
-        let resent = self.sender.core.stats.retransmissions;
+    fn is_syn_loss_congestion(&mut self) -> bool {
+        let resent = self.sender_mut().core.stats.retransmissions;
         match self.rules.config.windows {
             WindowRules::Linux => resent > 1 && !self.is_passive,
             _ => resent > 0,
@@ -84,11 +85,12 @@ impl Connection {
     pub(super) fn establish(&mut self) {
         self.state = State::Established;
         let Negotiated { mss, sack, .. } = self.negotiated;
-        self.sender.establish(&self.rules, mss.into(), sack && reads_sack(&self.rules.config));
-        let rtt = &self.sender.core.rtt;
-        self.receiver.acks.on_handshake(rtt.srtt(), rtt.rto());
+        let sender = self.sender.wake(&self.rules, &self.negotiated);
+        sender.establish(&self.rules, mss.into(), sack && reads_sack(&self.rules.config));
+        let rtt = &sender.core.rtt;
+        self.receiver.wake(&self.rules, &self.negotiated).acks.on_handshake(rtt.srtt(), rtt.rto());
         self.notify(Event::Connected);
-        if !self.sender.is_silent() {
+        if !self.sender_mut().is_silent() {
             self.get_controller();
         }
     }
@@ -109,16 +111,18 @@ impl Connection {
         }
         self.forget_prediction();
         let initial_window = if self.is_syn_loss_congestion() { 1 } else { self.rules.config.initial_window };
-        self.sender.follow(self.rules.build(self.seed, self.negotiated.mss.into(), initial_window));
+        let controller = self.rules.build(self.seed, self.negotiated.mss.into(), initial_window);
+        self.sender_mut().follow(controller);
     }
 
     pub(super) fn poll_syn(&mut self, now: Time, out: &mut Transmit) -> bool {
-        let Some(outgoing) = self.sender.poll_syn(now) else { return false };
+        let Some(outgoing) = self.sender_mut().poll_syn(now) else { return false };
+        let receiver = self.receiver.wake(&self.rules, &self.negotiated);
         let config = &self.rules.config;
         let mut segment = Segment {
             seq: self.iss,
             flags: Flags::SYN,
-            syn: offer(config, self.receiver.window_shift()),
+            syn: offer(config, receiver.window_shift()),
             timestamps: config.timestamps.then(|| Timestamps { value: timestamp(now), echo: 0 }),
             window: config.receive_window.0.min(0xffff) as u16,
             ..Segment::default()
@@ -129,7 +133,7 @@ impl Connection {
             segment.syn.sack_permitted = self.negotiated.sack;
             // RFC 7323 §2.2: only if the SYN had it.
             segment.syn.window_scale = segment.syn.window_scale.filter(|_| self.negotiated.window_scaling);
-            self.receiver.acknowledge_syn(&mut segment);
+            receiver.acknowledge_syn(&mut segment);
             if self.negotiated.ecn {
                 segment.flags.set(Flags::ECE);
             }

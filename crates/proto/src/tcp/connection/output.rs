@@ -45,11 +45,11 @@ impl Connection {
             State::Closed | State::Listen => return false,
             State::SynSent | State::SynReceived => return self.poll_syn(now, out),
             State::TimeWait => None,
-            _ => self.sender.poll(now),
+            _ => self.sender_mut().poll(now),
         };
         match outgoing {
             Some(outgoing) => self.data_segment(now, &outgoing, out),
-            None if self.is_ack_due() => self.pure_ack(now, out),
+            None if self.receiver.is_ack_due() => self.pure_ack(now, out),
             None => return false,
         }
         true
@@ -62,7 +62,7 @@ impl Connection {
         if is_stuck {
             self.forget_prediction();
             self.clock = now;
-            self.sender.revive(now);
+            self.sender_mut().revive(now);
         }
         is_stuck
     }
@@ -71,24 +71,21 @@ impl Connection {
     #[inline(always)]
     pub(super) fn header(&mut self, now: Time, position: u64, flags: Flags) -> Header {
         let mut header = Header::new(self.iss.at(position), flags, self.negotiated.stamps(now));
-        match self.receiver.get_mut() {
-            Some(receiver) => receiver.acknowledge(&mut header),
-            None => self.sender.receiver.acknowledge(&mut header),
-        }
+        self.receiver.acknowledge(&mut header);
         header
     }
 
     /// Makes a segment that starts at `position`, with ACK and SACK blocks, and no text yet.
     pub(super) fn segment(&mut self, now: Time, position: u64) -> Segment {
         let mut segment = Segment::from(&self.header(now, position, Flags::ACK));
-        if self.has_blocks() {
+        if self.receiver.has_blocks() {
             self.receiver.fill_sack(self.negotiated.timestamps, &mut segment.sack);
         }
         segment
     }
 
     pub(super) fn pure_ack(&mut self, now: Time, out: &mut Transmit) {
-        let nxt = self.count_ack();
+        let nxt = self.sender.count_ack();
         out.segment = self.segment(now, nxt);
         (out.ecn, out.reason, out.offset) = (Ecn::NotEct, Reason::Ack, 0);
     }
@@ -97,14 +94,14 @@ impl Connection {
         out.segment = self.segment(now, outgoing.start);
         let segment = &mut out.segment;
         let mut length = outgoing.end - outgoing.start;
-        if self.sender.is_fin(outgoing.end) {
+        if self.sender_mut().is_fin(outgoing.end) {
             segment.flags.set(Flags::FIN);
             length -= 1;
             self.on_fin_sent(outgoing.reason);
         }
         segment.len = length as u32;
         if length > 0 {
-            self.note_data_sent(now);
+            self.receiver.note_data_sent(now);
         }
         if length > 0 && outgoing.is_pushed {
             segment.flags.set(Flags::PSH);
@@ -120,7 +117,7 @@ impl Connection {
             };
             // RFC 3168 §6.1.2: on the first new data after the reduction.
             let may_tell = outgoing.reason == Reason::New || self.rules.config.ecn_retransmissions;
-            if may_tell && std::mem::take(&mut self.sender.core.owes_cwr) {
+            if may_tell && std::mem::take(&mut self.sender_mut().core.owes_cwr) {
                 segment.flags.set(Flags::CWR);
             }
         }

@@ -3,7 +3,7 @@
 
 use super::{Connection, Reason, State, Transmit};
 use crate::tcp::sender::{Burst, Sender};
-use crate::tcp::sender_at_rest::SenderAtRest;
+use crate::tcp::shortcut::rest::{Half, SenderAtRest};
 use airtcp_wire::{Ecn, Flags, Header, SackBlocks, Segment, Time};
 
 /// What a connection expects, valid until something unexpected happens.
@@ -27,10 +27,7 @@ impl Connection {
     #[inline]
     pub(super) fn forget_prediction(&mut self) {
         self.prediction = Prediction::Unknown;
-        match self.sender.get_mut() {
-            Some(sender) => sender.settle_plain_acks(),
-            None => self.wake_sender(),
-        }
+        self.sender_mut().settle_plain_acks();
     }
 
     #[inline(always)]
@@ -47,8 +44,8 @@ impl Connection {
     fn predict(&mut self) {
         use Prediction::{Repairing, Sending, Waiting};
         self.prediction = self.predicted();
-        if self.receiver.get().is_some() && matches!(self.prediction, Sending | Repairing | Waiting) {
-            self.rest_receiver();
+        if matches!(self.prediction, Sending | Repairing | Waiting) {
+            self.receiver.rest(&self.rules, &self.negotiated, !self.is_passive);
         }
     }
 
@@ -73,7 +70,7 @@ impl Connection {
     /// Returns whether what leaves next is new data, with neither CWR nor SACK blocks.
     fn sends_plainly(&self, sender: &Sender) -> bool {
         let owes_cwr = self.negotiated.ecn && sender.core.owes_cwr;
-        sender.sends_new() && !owes_cwr && !self.has_blocks()
+        sender.sends_new() && !owes_cwr && !self.receiver.has_blocks()
     }
 
     /// Returns whether only ACKs are expected.
@@ -92,17 +89,16 @@ impl Connection {
         }
         let ecn = if self.negotiated.ecn { ecn } else { Ecn::NotEct };
         let window = self.negotiated.window(segment.window);
-        if self.sender.get().is_some() {
+        let (Half::AtRest(sender), Half::Awake(receiver)) = (&mut self.sender, &mut self.receiver) else {
             return self.take_text_awake(now, *segment, ecn);
-        }
+        };
         if segment.ack != self.iss.at(SenderAtRest::UNA) {
             return false;
         }
-        let receiver = &mut *self.receiver;
         let Some(is_known) = receiver.take_text(now, segment, ecn) else { return false };
         self.clock = now;
-        receiver.sender.count_text(is_known);
-        receiver.sender.renew_window(window, segment.seq);
+        sender.count_text(is_known);
+        sender.renew_window(window, segment.seq);
         true
     }
 
@@ -110,20 +106,19 @@ impl Connection {
     // The segment is passed by value, so that the fast path can keep it in registers.
     #[inline(never)]
     fn take_text_awake(&mut self, now: Time, segment: Header, ecn: Ecn) -> bool {
-        let una = self.sender.core.una();
+        let una = self.sender.una();
         if segment.ack != self.iss.at(una) || !self.only_receives() {
             return false;
         }
-        self.wake_receiver();
-        let Some(is_known) = self.receiver.take_text(now, &segment, ecn) else { return false };
+        let Some(is_known) = self.receiver_mut().take_text(now, &segment, ecn) else { return false };
         self.clock = now;
         let window = self.negotiated.window(segment.window);
-        let sender = &mut *self.sender;
+        let sender = self.sender_mut();
         sender.core.stats.segments_received += 1;
         sender.core.stats.duplicate_segments_received += u64::from(is_known);
         sender.forget_last_rtt();
         sender.renew_window(una, window, segment.seq);
-        self.rest_sender();
+        self.sender.rest(&self.negotiated);
         true
     }
 
@@ -132,17 +127,16 @@ impl Connection {
     #[inline(always)]
     pub fn handle_next_text(&mut self, now: Time, segment: &Header) -> bool {
         debug_assert!(self.prediction == Prediction::Receiving);
-        let receiver = &mut *self.receiver;
-        if !receiver.take_next_text(now, segment) {
+        if !self.receiver_mut().take_next_text(now, segment) {
             return false;
         }
         self.clock = now;
-        match self.sender.get_mut() {
-            None => {
-                receiver.sender.count_text(false);
-                receiver.sender.repeat_window(segment.seq);
+        match &mut self.sender {
+            Half::AtRest(sender) => {
+                sender.count_text(false);
+                sender.repeat_window(segment.seq);
             }
-            Some(sender) => {
+            Half::Awake(sender) => {
                 sender.core.stats.segments_received += 1;
                 sender.repeat_window(segment.seq);
             }
@@ -160,11 +154,7 @@ impl Connection {
         }
         let window = self.negotiated.window(segment.window);
         let Some(sender) = self.sender.get_mut() else { return false };
-        let is_next = match self.receiver.get() {
-            None => sender.receiver.is_next(now, segment),
-            Some(receiver) => receiver.is_next(now, segment),
-        };
-        if !is_next {
+        if !self.receiver.is_next(now, segment) {
             return false;
         }
         let core = &sender.core;
@@ -181,7 +171,7 @@ impl Connection {
         if !is_plain {
             self.handle_expected_news(now, *segment, sack, ack);
         }
-        self.note_plain_ack(now, segment);
+        self.receiver.note_plain_ack(now, segment);
         true
     }
 
@@ -190,7 +180,7 @@ impl Connection {
     fn handle_expected_news(&mut self, now: Time, segment: Header, sack: &SackBlocks, ack: u64) {
         self.forget_prediction();
         let window = self.negotiated.window(segment.window);
-        let sender = &mut *self.sender;
+        let sender = self.sender_mut();
         if sender.is_idle_at(ack) {
             sender.forget_last_rtt();
             return sender.update_window(ack, window, segment.seq);
@@ -203,7 +193,7 @@ impl Connection {
     #[inline(always)]
     pub fn poll_expected(&mut self, now: Time, out: &mut Transmit) -> Option<bool> {
         if self.only_receives() {
-            let is_due = self.is_ack_due();
+            let is_due = self.receiver.is_ack_due();
             if is_due {
                 self.clock = now;
                 self.pure_ack(now, out);
@@ -233,13 +223,13 @@ impl Connection {
     /// blocks replace those in `sack`.
     #[inline(always)]
     pub fn poll_expected_ack(&mut self, now: Time, sack: &mut SackBlocks) -> Option<Header> {
-        if !self.is_ack_due() {
+        if !self.receiver.is_ack_due() {
             return None;
         }
         self.clock = now;
-        let nxt = self.count_ack();
+        let nxt = self.sender.count_ack();
         sack.clear();
-        if self.has_blocks() {
+        if self.receiver.has_blocks() {
             self.receiver.fill_sack(self.negotiated.timestamps, sack);
         }
         Some(self.header(now, nxt, Flags::ACK))
@@ -250,16 +240,13 @@ impl Connection {
     // Finds the receiver only once, as this is hot.
     #[inline(always)]
     pub fn read_and_answer(&mut self, now: Time, sack: &mut SackBlocks) -> Result<Header, Time> {
-        let receiver = &mut *self.receiver;
+        let receiver = self.receiver.wake(&self.rules, &self.negotiated);
         receiver.read_all();
         if !receiver.acks.is_due() {
             return Err(receiver.acks.deadline());
         }
         self.clock = now;
-        let nxt = match self.sender.get_mut() {
-            None => receiver.sender.count_ack(),
-            Some(sender) => sender.count_ack(),
-        };
+        let nxt = self.sender.count_ack();
         sack.clear();
         if receiver.has_blocks() {
             receiver.fill_sack(self.negotiated.timestamps, sack);
@@ -273,16 +260,16 @@ impl Connection {
     /// delayed ACK has the only timer.
     #[inline(always)]
     pub fn poll_expected_timeout(&self) -> Time {
-        self.receiver.get().map_or(Time::NEVER, |receiver| receiver.acks.deadline())
+        self.receiver.ack_deadline()
     }
 
     /// Returns whether the connection only sends and its pacer holds everything back, so that there is no need to poll.
     #[inline(always)]
     pub fn is_held_back(&mut self, now: Time) -> bool {
-        if !self.only_sends() || self.is_ack_due() {
+        if !self.only_sends() || self.receiver.is_ack_due() {
             return false;
         }
-        let sender = &mut *self.sender;
+        let sender = self.sender_mut();
         let is_held_back = sender.is_held_back(now) && sender.waits_its_turn();
         if is_held_back {
             self.clock = now;
@@ -297,10 +284,10 @@ impl Connection {
     pub fn begin_burst(&mut self, now: Time) -> Option<Burst> {
         use Prediction::{Repairing, Sending};
         let sends_new = self.is_predicted(|prediction| matches!(prediction, Sending | Repairing));
-        if !sends_new || self.is_ack_due() {
+        if !sends_new || self.receiver.is_ack_due() {
             return None;
         }
-        let burst = self.sender.begin_burst(now)?;
+        let burst = self.sender_mut().begin_burst(now)?;
         self.clock = now;
         Some(burst)
     }
@@ -311,7 +298,7 @@ impl Connection {
     pub fn open_burst(&mut self, now: Time, burst: &Burst) -> Header {
         let mut header = self.header(now, 0, Flags::ACK);
         header.len = burst.mss() as u32;
-        self.note_data_sent(now);
+        self.receiver.note_data_sent(now);
         header
     }
 
@@ -319,7 +306,7 @@ impl Connection {
     /// [continues](Burst::continues). Returns the stream offset of its payload.
     #[inline(always)]
     pub fn next_in_burst(&mut self, now: Time, burst: &mut Burst, header: &mut Header) -> u64 {
-        let (start, is_pushed) = self.sender.next_in_burst(now, burst);
+        let (start, is_pushed) = self.sender_mut().next_in_burst(now, burst);
         header.seq = self.iss.at(start);
         header.put(Flags::PSH, is_pushed);
         start - 1
@@ -343,7 +330,7 @@ impl Connection {
     /// Ends the burst. Returns whether the window or the pacer keeps more full segments from leaving.
     #[inline(always)]
     pub fn end_burst(&mut self, now: Time, burst: &Burst) -> bool {
-        self.sender.end_burst(now, burst)
+        self.sender_mut().end_burst(now, burst)
     }
 }
 

@@ -11,7 +11,6 @@ use super::core::Core;
 use super::handshake::Rules;
 use super::pacer::Pacer;
 use super::persist::Persist;
-use super::receiver_at_rest::ReceiverAtRest;
 use super::recovery::{self, LossRecovery, Policy};
 use super::scoreboard::Sent;
 use super::segment_timers::SegmentTimers;
@@ -99,8 +98,6 @@ pub struct Sender {
     /// The largest window that the peer ever offered.
     peer_window_max: u32,
     pub retries: u32,
-    /// What remains of the receiver while that rests.
-    pub receiver: ReceiverAtRest,
 }
 
 pub use plain::Burst;
@@ -139,7 +136,6 @@ impl Sender {
             retries: 0,
             syn_linear: 0,
             last_rtt: Dur::MAX,
-            receiver: ReceiverAtRest::NONE,
         }
     }
 

@@ -1,11 +1,67 @@
 //! The sending half of a connection that has only received.
 
-use super::connection::{Counters, Stats};
-use super::handshake::Rules;
-use super::sender::{AckIn, Sender};
+use super::Half;
+use crate::tcp::connection::{Counters, Stats};
+use crate::tcp::handshake::{Negotiated, Rules};
+use crate::tcp::recovery::reads_sack;
+use crate::tcp::sender::{AckIn, Sender};
 use airtcp_wire::{Dur, Seq, Time};
-use std::mem::offset_of;
-use std::ops::Range;
+
+/// The sending half of a connection.
+pub type SendingHalf = Half<Sender, SenderAtRest>;
+
+impl SendingHalf {
+    /// The sender, woken if it rests.
+    #[inline(always)]
+    pub fn wake(&mut self, rules: &Rules, negotiated: &Negotiated) -> &mut Sender {
+        self.wake_by(|rest| rest.wake(rules, negotiated))
+    }
+
+    /// Lets the sender rest if it has sent one SYN and nothing else. Not while its connection waits for anything but text.
+    pub fn rest(&mut self, negotiated: &Negotiated) {
+        if let Some(rest) = self.get().and_then(|sender| SenderAtRest::of(sender, negotiated)) {
+            *self = Half::AtRest(rest);
+        }
+    }
+
+    /// Asks the sender, or the one that waking would make.
+    #[inline(always)]
+    pub fn ask<A>(&self, rules: &Rules, negotiated: &Negotiated, ask: impl Fn(&Sender) -> A) -> A {
+        match self {
+            Half::Awake(sender) => ask(sender),
+            Half::AtRest(rest) => ask(&rest.wake(rules, negotiated)),
+        }
+    }
+
+    /// SND.UNA
+    #[inline(always)]
+    pub fn una(&self) -> u64 {
+        self.get().map_or(SenderAtRest::UNA, |sender| sender.core.una())
+    }
+
+    /// SND.NXT
+    #[inline(always)]
+    pub fn nxt(&self) -> u64 {
+        self.get().map_or(SenderAtRest::UNA, |sender| sender.core.nxt())
+    }
+
+    #[inline(always)]
+    pub fn stats(&self) -> Stats {
+        match self {
+            Half::Awake(sender) => sender.core.stats(),
+            Half::AtRest(rest) => rest.stats(),
+        }
+    }
+
+    /// [`Sender::count_ack`]
+    #[inline(always)]
+    pub fn count_ack(&mut self) -> u64 {
+        match self {
+            Half::Awake(sender) => sender.count_ack(),
+            Half::AtRest(rest) => rest.count_ack(),
+        }
+    }
+}
 
 /// What remains of a sender that has sent one SYN and nothing else: what receiving needs, and what it takes to make the
 /// sender again. Nothing is outstanding or unsent, no timer runs, and there is no pacer.
@@ -26,14 +82,14 @@ pub struct SenderAtRest {
 }
 
 impl SenderAtRest {
-    /// The byte range that text touches.
-    pub const TOUCHED: Range<usize> = offset_of!(SenderAtRest, window)..size_of::<SenderAtRest>();
-
     /// SND.UNA and SND.NXT: only the SYN was sent.
     pub const UNA: u64 = 1;
 
     /// What remains of `sender`, if it has sent one SYN and nothing else, and has nothing to send.
-    pub fn of(sender: &Sender) -> Option<SenderAtRest> {
+    fn of(sender: &Sender, negotiated: &Negotiated) -> Option<SenderAtRest> {
+        if sender.core.mss() != u64::from(negotiated.mss) {
+            return None;
+        }
         let (syn_sent_at, syn_rtt) = sender.only_syn()?;
         let Stats { segments_received, acks_sent, duplicate_segments_received, .. } = sender.core.stats();
         let (window, largest_window, window_seq) = sender.windows();
@@ -50,15 +106,17 @@ impl SenderAtRest {
         (resting.stats() == sender.core.stats()).then_some(resting)
     }
 
-    /// Makes the sender again, which repeats the handshake. `mss` and `has_sack` are what was negotiated.
-    pub fn wake(&self, rules: &Rules, mss: u64, has_sack: bool) -> Sender {
+    /// Makes the sender again, which repeats the handshake.
+    #[inline(never)]
+    fn wake(&self, rules: &Rules, negotiated: &Negotiated) -> Sender {
         let mut sender = Sender::new(rules, u64::from(rules.config.segment_payload()), false);
         sender.poll_syn(self.syn_sent_at);
         let (window, seq) = (u64::from(self.window), self.window_seq);
         let ack = AckIn { ack: SenderAtRest::UNA, window, seq, ..AckIn::default() };
         sender.handle_ack(self.syn_sent_at + Dur(self.syn_rtt_ns.into()), &ack);
         sender.note_largest_window(u64::from(self.largest_window));
-        sender.establish(rules, mss, has_sack);
+        let has_sack = negotiated.sack && reads_sack(&rules.config);
+        sender.establish(rules, negotiated.mss.into(), has_sack);
         sender.forget_last_rtt();
         let &SenderAtRest { segments_received, acks_sent, duplicate_segments_received, .. } = self;
         sender.core.stats =
@@ -66,7 +124,7 @@ impl SenderAtRest {
         sender
     }
 
-    pub fn stats(&self) -> Stats {
+    fn stats(&self) -> Stats {
         let &SenderAtRest { segments_received, acks_sent, duplicate_segments_received, .. } = self;
         Stats { segments_received, acks_sent, duplicate_segments_received, ..Stats::default() }
     }
@@ -78,9 +136,9 @@ impl SenderAtRest {
         self.duplicate_segments_received += u64::from(is_known);
     }
 
-    /// An acknowledgment without text leaves. Returns its position, SND.NXT.
+    /// [`Sender::count_ack`]
     #[inline(always)]
-    pub fn count_ack(&mut self) -> u64 {
+    fn count_ack(&mut self) -> u64 {
         self.acks_sent += 1;
         SenderAtRest::UNA
     }

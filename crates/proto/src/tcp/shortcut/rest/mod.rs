@@ -1,0 +1,53 @@
+//! Halves at rest. A [`Sender`](super::super::sender::Sender) and a [`Receiver`](super::super::receiver::Receiver) are large,
+//! and most ends of connections need only one of them. The other half rests: a few fields take its place.
+//!
+//! Invariant: a half rests only while [waking](Half::wake_by) it makes it again to the last bit. What its fields cannot do
+//! wakes it first.
+
+mod receiver;
+mod sender;
+
+pub use receiver::ReceivingHalf;
+pub use sender::{SenderAtRest, SendingHalf};
+
+/// One of the two halves of a connection: a `T`, or while it rests what remains of it.
+pub enum Half<T, Rest> {
+    Awake(Box<T>),
+    AtRest(Rest),
+}
+
+impl<T, Rest> Half<T, Rest> {
+    pub fn new(half: T) -> Half<T, Rest> {
+        Half::Awake(Box::new(half))
+    }
+
+    /// The half, unless it rests.
+    #[inline(always)]
+    pub fn get(&self) -> Option<&T> {
+        match self {
+            Half::Awake(half) => Some(half),
+            Half::AtRest(_) => None,
+        }
+    }
+
+    /// [`get`](Half::get), to change it.
+    #[inline(always)]
+    pub fn get_mut(&mut self) -> Option<&mut T> {
+        match self {
+            Half::Awake(half) => Some(half),
+            Half::AtRest(_) => None,
+        }
+    }
+
+    /// The half, which `wake` makes again if it rests.
+    #[inline(always)]
+    fn wake_by(&mut self, wake: impl FnOnce(&Rest) -> T) -> &mut T {
+        if let Half::AtRest(rest) = self {
+            *self = Half::new(wake(rest));
+        }
+        match self {
+            Half::Awake(half) => half,
+            Half::AtRest(_) => unreachable!("it has just been woken"),
+        }
+    }
+}
