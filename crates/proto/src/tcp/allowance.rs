@@ -1,6 +1,6 @@
 //! Segments that may leave out of turn, whatever the window says.
 
-use super::connection::Reason;
+use super::outgoing::Reason;
 
 /// The allowances. Each is asked for once, and used up when the segment leaves.
 #[derive(Debug, Default)]

@@ -4,6 +4,7 @@ use crate::cc::Controllers;
 use crate::cc::WindowRules;
 use crate::cc::cubic::CubicRules;
 use crate::cc::slow_start::SlowStartKind;
+use crate::cc::unlimited;
 use airtcp_wire::{Bytes, Dur};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -211,6 +212,19 @@ impl TcpConfig {
     /// Payload bytes of a full segment over IPv4: the effective MSS (RFC 6691).
     pub fn segment_payload(&self) -> u32 {
         self.packet_size.saturating_sub(40 + self.option_bytes()).max(1)
+    }
+
+    /// Returns whether loss recovery reads SACK blocks. The other policies count duplicate ACKs; with both, segments that have
+    /// left the network would be counted twice.
+    pub fn reads_sack(&self) -> bool {
+        matches!(self.recovery, Recovery::Sack | Recovery::RackTlp)
+    }
+
+    /// Returns whether, as in Linux without SACK, each duplicate ACK stands for a segment that has arrived and left the pipe.
+    pub fn emulates_sack(&self, has_sack: bool) -> bool {
+        let is_newreno = matches!(self.recovery, Recovery::Newreno | Recovery::Sack | Recovery::RackTlp);
+        let has_window = self.congestion_control != unlimited::SPEC.name;
+        !has_sack && is_newreno && has_window && self.windows == WindowRules::Linux
     }
 
     /// Bytes that the send buffer lets be outstanding, for segments of `mss` bytes: at least two of them, as in Linux. A paced

@@ -3,16 +3,16 @@
 use super::allowance::Allowance;
 use super::answered::Answered;
 use super::config::TcpConfig;
-use super::connection::{Counters, Reason, Stats};
 use super::duplicates::Duplicates;
 use super::handshake::Rules;
 use super::inflation::Inflation;
+use super::outgoing::Reason;
 use super::prr::Reduction;
 use super::rate::RateSampler;
-use super::recovery;
 use super::rtt::RttEstimator;
 use super::scoreboard::{Scoreboard, Sent};
 use super::spurious::{Saved, Spurious, Trigger};
+use super::stats::{Counters, Stats};
 use crate::cc::{Cause, Congestion, CongestionControl, Governor, WindowRules};
 use airtcp_wire::{Dur, Time};
 
@@ -120,12 +120,12 @@ impl Core {
 
     fn set_sack(&mut self, config: &TcpConfig, has_sack: bool) {
         self.has_sack = has_sack;
-        self.board.emulates_sack = recovery::emulates_sack(config, has_sack);
+        self.board.emulates_sack = config.emulates_sack(has_sack);
         self.has_prr = config.prr && (has_sack || self.board.emulates_sack);
     }
 
     pub fn stats(&self) -> Stats {
-        self.stats.told(self.board.number(self.board.len()), self.nxt)
+        self.stats.stats(self.board.number(self.board.len()), self.nxt)
     }
 
     /// SND.UNA

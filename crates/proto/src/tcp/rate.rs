@@ -1,6 +1,7 @@
 //! Delivery rate sampling (draft-ietf-ccwg-bbr, "Delivery Rate Samples").
 
 use super::scoreboard::Run;
+use super::stamps::Stamps;
 use crate::cc::RateSample;
 use airtcp_wire::{Dur, Time};
 
@@ -25,24 +26,6 @@ struct Interval {
     app_limited_until: u64,
     /// [`RateSampler::lost`] when the present ACK arrived.
     prior_lost: u64,
-}
-
-/// `P.*` of the draft: the connection's state when a segment was last sent.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Stamps {
-    first_sent_at: Time,
-    delivered: u64,
-    delivered_at: Time,
-    is_app_limited: bool,
-    lost: u64,
-    in_flight: u64,
-}
-
-impl Stamps {
-    /// Stamps of a segment that left at `now`, before anything was delivered.
-    pub fn new(now: Time) -> Stamps {
-        Stamps { first_sent_at: now, delivered_at: now, ..Stamps::default() }
-    }
 }
 
 /// Of the segments that one ACK acknowledges, the one that was sent last: `RS.*` of the draft follows from it.

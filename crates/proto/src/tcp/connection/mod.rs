@@ -7,16 +7,17 @@ mod closing;
 mod opening;
 mod output;
 mod prediction;
-mod told;
+mod report;
 
-pub(super) use told::Counters;
-pub use told::{Event, Reason, SenderView, State, Stats, Transmit};
+pub use report::{Event, SenderView, State, Transmit};
 
 use super::config::TcpConfig;
 use super::handshake::{Negotiated, Rules};
+use super::outgoing::Reason;
 use super::receiver::Receiver;
 use super::sender::Sender;
 use super::shortcut::rest::{Half, ReceivingHalf, SendingHalf};
+use super::stats::Stats;
 use crate::cc::RegistryError;
 use crate::prefetch::prefetch_part;
 use airtcp_wire::{Ecn, Segment, Seq, Time};

@@ -4,7 +4,6 @@ use super::{Connection, Event, Receiver, State, Transmit};
 use crate::Chances;
 use crate::cc::WindowRules;
 use crate::tcp::handshake::{Negotiated, negotiate, offer};
-use crate::tcp::recovery::reads_sack;
 use crate::tcp::shortcut::rest::Half;
 use crate::tcp::spurious::timestamp;
 use airtcp_wire::{Ecn, Flags, Segment, Seq, Time, Timestamps};
@@ -86,7 +85,7 @@ impl Connection {
         self.state = State::Established;
         let Negotiated { mss, sack, .. } = self.negotiated;
         let sender = self.sender.wake(&self.rules, &self.negotiated);
-        sender.establish(&self.rules, mss.into(), sack && reads_sack(&self.rules.config));
+        sender.establish(&self.rules, mss.into(), sack && self.rules.config.reads_sack());
         let rtt = &sender.core.rtt;
         self.receiver.wake(&self.rules, &self.negotiated).acks.on_handshake(rtt.srtt(), rtt.rto());
         self.notify(Event::Connected);

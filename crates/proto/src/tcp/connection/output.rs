@@ -1,7 +1,8 @@
 //! The segments that leave.
 
 use super::{Connection, Reason, State, Transmit};
-use crate::tcp::sender::{Outgoing, Sender};
+use crate::tcp::outgoing::Outgoing;
+use crate::tcp::sender::Sender;
 use airtcp_wire::{Ecn, Flags, Header, Segment, Time};
 
 impl Connection {

@@ -4,8 +4,8 @@
 use super::LossRecovery;
 use super::sack::lost_below;
 use crate::tcp::ack_summary::AckSummary;
-use crate::tcp::connection::Reason;
 use crate::tcp::core::{Core, Phase};
+use crate::tcp::outgoing::Reason;
 use crate::tcp::scoreboard::{Fate, Sent, TakenOff};
 use airtcp_wire::Time;
 

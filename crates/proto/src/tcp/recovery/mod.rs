@@ -17,105 +17,9 @@ use super::config::{Recovery, TcpConfig};
 use super::core::Core;
 use super::rtt::RttEstimator;
 use super::scoreboard::{Run, Sent, TakenOff};
-use crate::cc::{WindowRules, unlimited};
+use crate::cc::unlimited;
 use crate::prefetch::prefetch;
 use airtcp_wire::Time;
-
-/// One way to find and repair losses.
-pub trait LossRecovery: Send {
-    /// An ACK has updated the scoreboard and `core.duplicates`.
-    fn on_ack(&mut self, core: &mut Core, ack: &AckSummary);
-
-    /// Stands for `on_delivered`, `on_ack` and `schedule_probe` if the ACK acknowledges new data and nothing else, every
-    /// outstanding segment was sent once and is in flight, and [`is_plain`](LossRecovery::is_plain) holds.
-    fn on_plain_ack(&mut self, _now: Time, _acked: &TakenOff) {}
-
-    /// Returns whether the policy waits for nothing of an earlier episode or probe.
-    fn is_plain(&self, _core: &Core) -> bool {
-        true
-    }
-
-    /// A run of segments has been found delivered.
-    fn on_delivered(&mut self, _now: Time, _run: &Run, _echo: Option<u32>) {}
-
-    /// The segment with this number has been sent.
-    fn on_sent(&mut self, _core: &Core, _now: Time, _sent: &Sent, _number: u64) {}
-
-    /// In recovery the window has room, but nothing is marked lost and there is no new data: the policy may mark a segment
-    /// lost on suspicion.
-    fn speculate(&mut self, _core: &mut Core) {}
-
-    /// The retransmission timer has expired: marks the segments lost that it declares lost, from the one at `index` on.
-    /// Returns how many bytes stay in flight, because they are too recent to be lost.
-    fn mark_timed_out(&mut self, core: &mut Core, index: usize, _now: Time) -> u64 {
-        core.mark_all_lost_from(index);
-        0
-    }
-
-    /// The retransmission timer has expired, and the lost segments have been marked.
-    fn on_timeout(&mut self) {}
-
-    /// Something was sent or acknowledged, and the retransmission timer now expires at `rto_deadline()`: schedules a tail
-    /// loss probe before that, if one is wanted.
-    #[inline]
-    fn schedule_probe(&mut self, _core: &Core, _now: Time, _rto_deadline: impl FnOnce() -> Time) {}
-
-    /// [`schedule_probe`](LossRecovery::schedule_probe) while every outstanding segment was sent once and is in flight. The
-    /// probe's deadline is computed only when somebody asks. `by_sending`: something was sent, not acknowledged.
-    #[inline]
-    fn postpone_probe(&mut self, _now: Time, _by_sending: bool) {}
-
-    /// The episode was spurious, and losses have been unmarked.
-    fn on_undo(&mut self, _core: &Core) {}
-
-    /// Returns whether a retransmission is on its way.
-    fn has_resent_in_flight(&self, _core: &Core) -> bool {
-        false
-    }
-
-    /// Without congestion control: the first unacknowledged segment, once resent, is resent again after every `duplicates`
-    /// further duplicate ACKs.
-    fn repeat_first_every(&mut self, _duplicates: u32) {}
-
-    /// The number of segments that the policy keeps in memory.
-    fn kept(&self) -> usize {
-        0
-    }
-
-    /// Returns whether resending the first unacknowledged segment restarts the retransmission timer (RFC 6675 §6 allows it).
-    /// Otherwise the timer may expire while the retransmission is still on its way.
-    fn rearms_timer(&self) -> bool {
-        false
-    }
-
-    /// Computes the probe's deadline and other state that plain ACKs have left uncomputed.
-    fn settle_plain_acks(&mut self, _core: &Core, _rto_deadline: Time) {}
-
-    /// When the policy's own timer expires, given when the retransmission timer does.
-    fn deadline(&self, _core: &Core, _rto_deadline: Time) -> Time {
-        Time::NEVER
-    }
-
-    /// A lower bound for when a probe leaves that a plain ACK put off at `put_off_at`, the retransmission timer aside.
-    fn earliest_probe(&self, _rtt: &RttEstimator, _put_off_at: Time) -> Time {
-        Time::NEVER
-    }
-
-    fn handle_timeout(&mut self, _core: &mut Core, _now: Time) {}
-}
-
-/// Returns whether the policy reads SACK blocks. The others count duplicate ACKs; with both, segments that have left the
-/// network would be counted twice.
-pub fn reads_sack(config: &TcpConfig) -> bool {
-    matches!(config.recovery, Recovery::Sack | Recovery::RackTlp)
-}
-
-/// Returns whether, as in Linux without SACK, each duplicate ACK stands for a segment that has arrived and left the pipe.
-pub fn emulates_sack(config: &TcpConfig, has_sack: bool) -> bool {
-    let is_newreno = matches!(config.recovery, Recovery::Newreno | Recovery::Sack | Recovery::RackTlp);
-    let has_window = config.congestion_control != unlimited::SPEC.name;
-    !has_sack && is_newreno && has_window && config.windows == WindowRules::Linux
-}
 
 /// A connection's policy. An enum and no trait object, because it is called several times a segment.
 pub enum Policy {
@@ -147,6 +51,129 @@ macro_rules! whichever {
     };
 }
 
+/// Declares the trait of all policies, and that [`Policy`] passes each call on. The first method is the one that every policy
+/// must have.
+macro_rules! policies {
+    (
+        $(#[$trait_doc:meta])*
+        pub trait $trait:ident {
+            $(#[$first_doc:meta])*
+            fn $first:ident(&mut self $(, $first_arg:ident: $first_type:ty)*);
+            $(
+                $(#[$doc:meta])*
+                fn $name:ident(&$(mut $(@$never:tt)?)? self $(, $arg:ident: $type:ty)*) $(-> $result:ty)? { $($default:tt)* }
+            )*
+        }
+    ) => {
+        $(#[$trait_doc])*
+        #[allow(unused_variables, reason = "most defaults need none of what they are told")]
+        pub trait $trait: Send {
+            $(#[$first_doc])*
+            fn $first(&mut self $(, $first_arg: $first_type)*);
+            $(
+                $(#[$doc])*
+                fn $name(&$(mut $(@$never)?)? self $(, $arg: $type)*) $(-> $result)? { $($default)* }
+            )*
+        }
+
+        impl $trait for Policy {
+            #[inline]
+            fn $first(&mut self $(, $first_arg: $first_type)*) {
+                whichever!(self, policy => policy.$first($($first_arg),*))
+            }
+            $(
+                #[inline]
+                fn $name(&$(mut $(@$never)?)? self $(, $arg: $type)*) $(-> $result)? {
+                    whichever!(self, policy => policy.$name($($arg),*))
+                }
+            )*
+        }
+    };
+}
+
+policies! {
+    /// One way to find and repair losses.
+    pub trait LossRecovery {
+        /// An ACK has updated the scoreboard and `core.duplicates`.
+        fn on_ack(&mut self, core: &mut Core, ack: &AckSummary);
+
+        /// Stands for `on_delivered`, `on_ack` and `schedule_probe` if the ACK acknowledges new data and nothing else, every
+        /// outstanding segment was sent once and is in flight, and [`is_plain`](LossRecovery::is_plain) holds.
+        fn on_plain_ack(&mut self, now: Time, acked: &TakenOff) {}
+
+        /// Returns whether the policy waits for nothing of an earlier episode or probe.
+        fn is_plain(&self, core: &Core) -> bool {
+            true
+        }
+
+        /// A run of segments has been found delivered.
+        fn on_delivered(&mut self, now: Time, run: &Run, echo: Option<u32>) {}
+
+        /// The segment with this number has been sent.
+        fn on_sent(&mut self, core: &Core, now: Time, sent: &Sent, number: u64) {}
+
+        /// In recovery the window has room, but nothing is marked lost and there is no new data: the policy may mark a segment
+        /// lost on suspicion.
+        fn speculate(&mut self, core: &mut Core) {}
+
+        /// The retransmission timer has expired: marks the segments lost that it declares lost, from the one at `index` on.
+        /// Returns how many bytes stay in flight, because they are too recent to be lost.
+        fn mark_timed_out(&mut self, core: &mut Core, index: usize, now: Time) -> u64 {
+            core.mark_all_lost_from(index);
+            0
+        }
+
+        /// The retransmission timer has expired, and the lost segments have been marked.
+        fn on_timeout(&mut self) {}
+
+        /// Something was sent or acknowledged, and the retransmission timer now expires at `rto_deadline()`: schedules a tail
+        /// loss probe before that, if one is wanted.
+        fn schedule_probe(&mut self, core: &Core, now: Time, rto_deadline: impl FnOnce() -> Time) {}
+
+        /// [`schedule_probe`](LossRecovery::schedule_probe) while every outstanding segment was sent once and is in flight. The
+        /// probe's deadline is computed only when somebody asks. `by_sending`: something was sent, not acknowledged.
+        fn postpone_probe(&mut self, now: Time, by_sending: bool) {}
+
+        /// The episode was spurious, and losses have been unmarked.
+        fn on_undo(&mut self, core: &Core) {}
+
+        /// Returns whether a retransmission is on its way.
+        fn has_resent_in_flight(&self, core: &Core) -> bool {
+            false
+        }
+
+        /// Without congestion control: the first unacknowledged segment, once resent, is resent again after every `duplicates`
+        /// further duplicate ACKs.
+        fn repeat_first_every(&mut self, duplicates: u32) {}
+
+        /// The number of segments that the policy keeps in memory.
+        fn kept(&self) -> usize {
+            0
+        }
+
+        /// Returns whether resending the first unacknowledged segment restarts the retransmission timer (RFC 6675 §6 allows it).
+        /// Otherwise the timer may expire while the retransmission is still on its way.
+        fn rearms_timer(&self) -> bool {
+            false
+        }
+
+        /// Computes the probe's deadline and other state that plain ACKs have left uncomputed.
+        fn settle_plain_acks(&mut self, core: &Core, rto_deadline: Time) {}
+
+        /// When the policy's own timer expires, given when the retransmission timer does.
+        fn deadline(&self, core: &Core, rto_deadline: Time) -> Time {
+            Time::NEVER
+        }
+
+        /// A lower bound for when a probe leaves that a plain ACK put off at `put_off_at`, the retransmission timer aside.
+        fn earliest_probe(&self, rtt: &RttEstimator, put_off_at: Time) -> Time {
+            Time::NEVER
+        }
+
+        fn handle_timeout(&mut self, core: &mut Core, now: Time) {}
+    }
+}
+
 impl Policy {
     /// Prefetches the boxed policy.
     #[inline]
@@ -154,93 +181,6 @@ impl Policy {
         if let Policy::Rack(rack) = self {
             prefetch(&**rack);
         }
-    }
-}
-
-impl LossRecovery for Policy {
-    #[inline]
-    fn on_ack(&mut self, core: &mut Core, ack: &AckSummary) {
-        whichever!(self, policy => policy.on_ack(core, ack))
-    }
-
-    #[inline]
-    fn on_plain_ack(&mut self, now: Time, acked: &TakenOff) {
-        whichever!(self, policy => policy.on_plain_ack(now, acked))
-    }
-
-    fn is_plain(&self, core: &Core) -> bool {
-        whichever!(self, policy => policy.is_plain(core))
-    }
-
-    #[inline]
-    fn on_delivered(&mut self, now: Time, run: &Run, echo: Option<u32>) {
-        whichever!(self, policy => policy.on_delivered(now, run, echo))
-    }
-
-    #[inline]
-    fn on_sent(&mut self, core: &Core, now: Time, sent: &Sent, number: u64) {
-        whichever!(self, policy => policy.on_sent(core, now, sent, number))
-    }
-
-    fn speculate(&mut self, core: &mut Core) {
-        whichever!(self, policy => policy.speculate(core))
-    }
-
-    fn mark_timed_out(&mut self, core: &mut Core, index: usize, now: Time) -> u64 {
-        whichever!(self, policy => policy.mark_timed_out(core, index, now))
-    }
-
-    fn on_timeout(&mut self) {
-        whichever!(self, policy => policy.on_timeout())
-    }
-
-    #[inline(always)]
-    fn schedule_probe(&mut self, core: &Core, now: Time, rto_deadline: impl FnOnce() -> Time) {
-        whichever!(self, policy => policy.schedule_probe(core, now, rto_deadline))
-    }
-
-    #[inline]
-    fn postpone_probe(&mut self, now: Time, by_sending: bool) {
-        whichever!(self, policy => policy.postpone_probe(now, by_sending))
-    }
-
-    fn on_undo(&mut self, core: &Core) {
-        whichever!(self, policy => policy.on_undo(core))
-    }
-
-    fn has_resent_in_flight(&self, core: &Core) -> bool {
-        whichever!(self, policy => policy.has_resent_in_flight(core))
-    }
-
-    fn repeat_first_every(&mut self, duplicates: u32) {
-        whichever!(self, policy => policy.repeat_first_every(duplicates))
-    }
-
-    fn kept(&self) -> usize {
-        whichever!(self, policy => policy.kept())
-    }
-
-    fn rearms_timer(&self) -> bool {
-        whichever!(self, policy => policy.rearms_timer())
-    }
-
-    #[inline]
-    fn settle_plain_acks(&mut self, core: &Core, rto_deadline: Time) {
-        whichever!(self, policy => policy.settle_plain_acks(core, rto_deadline))
-    }
-
-    #[inline]
-    fn deadline(&self, core: &Core, rto_deadline: Time) -> Time {
-        whichever!(self, policy => policy.deadline(core, rto_deadline))
-    }
-
-    #[inline(always)]
-    fn earliest_probe(&self, rtt: &RttEstimator, put_off_at: Time) -> Time {
-        whichever!(self, policy => policy.earliest_probe(rtt, put_off_at))
-    }
-
-    fn handle_timeout(&mut self, core: &mut Core, now: Time) {
-        whichever!(self, policy => policy.handle_timeout(core, now))
     }
 }
 
@@ -254,7 +194,7 @@ pub fn build(config: &TcpConfig, has_sack: bool) -> Policy {
         Recovery::Reno => Policy::Reno(reno::Reno),
         Recovery::RenoNs2 => Policy::RenoNs2(reno_ns2::RenoNs2::default()),
         Recovery::Sack if has_sack => Policy::Sack(Box::default()),
-        _ if emulates_sack(config, has_sack) => Policy::NewRenoLinux(newreno_linux::NewRenoLinux),
+        _ if config.emulates_sack(has_sack) => Policy::NewRenoLinux(newreno_linux::NewRenoLinux),
         Recovery::Newreno | Recovery::Sack | Recovery::RackTlp => Policy::NewReno(newreno::NewReno),
     }
 }

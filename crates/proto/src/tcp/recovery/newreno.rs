@@ -4,6 +4,7 @@ use super::reno::fast_retransmit;
 use super::{LossRecovery, is_loss_by_duplicates};
 use crate::tcp::ack_summary::AckSummary;
 use crate::tcp::core::{Core, Phase};
+use crate::tcp::outgoing::Reason;
 
 pub struct NewReno;
 
@@ -26,6 +27,6 @@ impl LossRecovery for NewReno {
 /// RFC 6582 §3.2 step 3, partial acknowledgment: resend the next hole.
 fn partial_ack(core: &mut Core, ack: &AckSummary) {
     core.mark_first_lost();
-    core.allowance.ask_resend(crate::tcp::connection::Reason::Retransmit);
+    core.allowance.ask_resend(Reason::Retransmit);
     core.inflation.on_partial_ack(ack.acked, core.mss());
 }

@@ -7,7 +7,7 @@ mod sent;
 
 pub use sent::{Fate, Sent};
 
-use super::rate::Stamps;
+use super::stamps::Stamps;
 use crate::prefetch::prefetch;
 use crate::ring::Ring;
 use airtcp_wire::{SackBlocks, Seq, Time};

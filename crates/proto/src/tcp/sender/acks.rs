@@ -4,10 +4,11 @@ use super::{AckIn, Sender};
 use crate::cc::Ack;
 use crate::tcp::ack_summary::AckSummary;
 use crate::tcp::core::{Core, Phase};
-use crate::tcp::rate::{Newest, RateSampler, Stamps};
+use crate::tcp::rate::{Newest, RateSampler};
 use crate::tcp::recovery::{LossRecovery, Policy};
 use crate::tcp::scoreboard::{Fate, Run};
 use crate::tcp::spurious::{FrtoStep, timestamp};
+use crate::tcp::stamps::Stamps;
 use airtcp_wire::{Dur, Seq, Time};
 
 /// When the oldest and the newest of those segments left that an ACK reports and that were never resent. RFC 7323 §4.3 times

@@ -6,7 +6,6 @@ mod timers;
 mod transmit;
 
 use super::config::{RtoTimers, RttTiming, TimeoutPolicy};
-use super::connection::{Counters, Reason};
 use super::core::Core;
 use super::handshake::Rules;
 use super::pacer::Pacer;
@@ -14,6 +13,7 @@ use super::persist::Persist;
 use super::recovery::{self, LossRecovery, Policy};
 use super::scoreboard::Sent;
 use super::segment_timers::SegmentTimers;
+use super::stats::Counters;
 use super::timed::Timed;
 use super::usage::WindowUsage;
 use crate::cc::CongestionControl;
@@ -43,15 +43,6 @@ pub struct AckIn<'a> {
     pub echo: Option<u32>,
     /// The timestamp of the ACK itself.
     pub peer_timestamp: Option<u32>,
-}
-
-/// A range of the stream to put into a segment.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Outgoing {
-    pub start: u64,
-    pub end: u64,
-    pub is_pushed: bool,
-    pub reason: Reason,
 }
 
 /// The sending half of a connection. Laid out as [`Connection`](super::connection::Connection) says.

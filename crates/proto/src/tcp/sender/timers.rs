@@ -2,8 +2,8 @@
 
 use super::Sender;
 use crate::tcp::config::TimeoutPolicy;
-use crate::tcp::connection::Reason;
 use crate::tcp::core::{Core, Expiry, Phase};
+use crate::tcp::outgoing::Reason;
 use crate::tcp::recovery::LossRecovery;
 use crate::tcp::scoreboard::Fate;
 use airtcp_wire::{Dur, Time};

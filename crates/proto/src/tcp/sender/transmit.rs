@@ -1,8 +1,8 @@
 //! Which segment leaves next, if any may.
 
-use super::{Outgoing, Sender};
-use crate::tcp::connection::Reason;
+use super::Sender;
 use crate::tcp::core::Phase;
+use crate::tcp::outgoing::{Outgoing, Reason};
 use crate::tcp::recovery::LossRecovery;
 use crate::tcp::scoreboard::Sent;
 use airtcp_wire::{Dur, Rate, Time};

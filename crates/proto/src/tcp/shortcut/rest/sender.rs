@@ -1,10 +1,9 @@
 //! The sending half of a connection that has only received.
 
 use super::Half;
-use crate::tcp::connection::{Counters, Stats};
 use crate::tcp::handshake::{Negotiated, Rules};
-use crate::tcp::recovery::reads_sack;
 use crate::tcp::sender::{AckIn, Sender};
+use crate::tcp::stats::{Counters, Stats};
 use airtcp_wire::{Dur, Seq, Time};
 
 /// The sending half of a connection.
@@ -115,7 +114,7 @@ impl SenderAtRest {
         let ack = AckIn { ack: SenderAtRest::UNA, window, seq, ..AckIn::default() };
         sender.handle_ack(self.syn_sent_at + Dur(self.syn_rtt_ns.into()), &ack);
         sender.note_largest_window(u64::from(self.largest_window));
-        let has_sack = negotiated.sack && reads_sack(&rules.config);
+        let has_sack = negotiated.sack && rules.config.reads_sack();
         sender.establish(rules, negotiated.mss.into(), has_sack);
         sender.forget_last_rtt();
         let &SenderAtRest { segments_received, acks_sent, duplicate_segments_received, .. } = self;

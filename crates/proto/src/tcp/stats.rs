@@ -1,90 +1,4 @@
-//! What a connection reports to its driver and its application.
-
-use airtcp_wire::{Dur, Ecn, Segment};
-
-/// Connection states (RFC 9293 §3.3.2).
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum State {
-    Closed,
-    Listen,
-    SynSent,
-    SynReceived,
-    Established,
-    FinWait1,
-    FinWait2,
-    CloseWait,
-    Closing,
-    LastAck,
-    TimeWait,
-}
-
-/// Why a segment is sent.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Reason {
-    /// Data (or SYN, FIN) for the first time.
-    #[default]
-    New,
-    /// The retransmission that begins an episode of fast retransmit or SACK/RACK recovery.
-    FastRetransmit,
-    /// A further retransmission within recovery, or after a timeout.
-    Retransmit,
-    /// The retransmission at the timer's expiry.
-    Timeout,
-    /// A tail loss probe that resends (RFC 8985 §7).
-    TailLossProbe,
-    /// A zero-window probe (RFC 9293 §3.8.6.1).
-    WindowProbe,
-    /// No sequence space: an acknowledgment, a window update, a reset.
-    Ack,
-}
-
-/// A segment to put on the wire.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Transmit {
-    pub segment: Segment,
-    /// The IP header's ECN field.
-    pub ecn: Ecn,
-    pub reason: Reason,
-    /// Stream position of the first payload byte: 0 is the first byte that the application wrote.
-    pub offset: u64,
-}
-
-/// What the application should know.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Event {
-    Connected,
-    /// The peer's FIN has arrived: everything it will ever send is readable.
-    PeerFinished,
-    /// All that was written, and our FIN, has been acknowledged.
-    AllAcknowledged,
-    /// Reset by the peer, or given up after too many retransmissions.
-    Reset,
-    /// The connection is over and nothing more will be sent.
-    Closed,
-}
-
-impl Event {
-    pub(super) const ALL: [Event; 5] =
-        [Event::Connected, Event::PeerFinished, Event::AllAcknowledged, Event::Reset, Event::Closed];
-}
-
-/// The sender's state for time series. Windows in bytes, positions as stream offsets of the application's bytes.
-#[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub struct SenderView {
-    pub cwnd: u64,
-    pub ssthresh: u64,
-    /// Payload bytes of a full segment.
-    pub mss: u64,
-    /// Zero before the first sample.
-    pub srtt: Dur,
-    pub rttvar: Dur,
-    pub rto: Dur,
-    pub in_flight: u64,
-    pub una: u64,
-    pub nxt: u64,
-    pub peer_window: u64,
-    pub in_recovery: bool,
-}
+//! Counters of a connection.
 
 /// Counters over the connection's life.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -133,7 +47,7 @@ pub struct Counters {
 
 impl Counters {
     /// The counters after `segments` segments of new data, SYN or FIN have left, in which `octets` octets were sent.
-    pub fn told(&self, segments: u64, octets: u64) -> Stats {
+    pub fn stats(&self, segments: u64, octets: u64) -> Stats {
         Stats {
             segments_received: self.segments_received,
             acks_sent: self.acks_sent,
