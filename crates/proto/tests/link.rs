@@ -13,7 +13,7 @@ use airtcp_wire::{Bytes, Dur, Positive, Probability, Rate, Time};
 use proptest::prelude::*;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum QueueKind {
+pub enum QueueKind {
     /// The link's own, whose packets are scheduled as they arrive.
     DropTail,
     /// The same discipline, asked for each packet.
@@ -25,29 +25,29 @@ enum QueueKind {
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Sender {
+pub enum Sender {
     Fixed,
     Trace,
     Log,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Setup {
-    queue: QueueKind,
-    sender: Sender,
-    limit: u32,
-    delay: Dur,
-    ber: f64,
+pub struct Setup {
+    pub queue: QueueKind,
+    pub sender: Sender,
+    pub limit: u32,
+    pub delay: Dur,
+    pub ber: f64,
     /// Largest jitter, and whether packets may overtake.
-    jitter: Option<(Dur, bool)>,
+    pub jitter: Option<(Dur, bool)>,
     /// Outages of 20 ms, and whether they are hand-offs.
-    outages: Option<Option<Handoff>>,
-    arq: Option<Arq>,
+    pub outages: Option<Option<Handoff>>,
+    pub arq: Option<Arq>,
 }
 
-const RATE: Rate = Rate(10_000_000);
+pub const RATE: Rate = Rate(10_000_000);
 
-fn chance(name: &str) -> Chance {
+pub fn chance(name: &str) -> Chance {
     Chances::new(1).chance(name)
 }
 
@@ -92,7 +92,7 @@ fn log() -> RateLog {
     .unwrap()
 }
 
-fn link(setup: Setup) -> Link {
+pub fn link(setup: Setup) -> Link {
     let transmitter: Box<dyn Transmitter> = match setup.sender {
         Sender::Fixed => Box::new(FixedRate::new(RATE)),
         Sender::Trace => Box::new(TraceDriven::new(trace())),
@@ -121,10 +121,10 @@ fn link(setup: Setup) -> Link {
 }
 
 /// Packets by time of arrival.
-type Arrivals = Vec<(Time, Item)>;
+pub type Arrivals = Vec<(Time, Item)>;
 
 /// Runs a link, waking it only when it asks for it, until all has come out.
-fn run(link: &mut Link, arrivals: &Arrivals) -> Vec<Output> {
+pub fn run(link: &mut Link, arrivals: &Arrivals) -> Vec<Output> {
     run_until(link, arrivals, Time(u64::MAX - 1))
 }
 
@@ -146,7 +146,7 @@ fn run_until(link: &mut Link, arrivals: &Arrivals, until: Time) -> Vec<Output> {
 
 /// Runs a link, polling it at every multiple of `step` and at every arrival. Panics if anything comes out before the
 /// link said it would, or later than it should. Only what a queue drops as it is asked may be seen sooner.
-fn run_polling(link: &mut Link, arrivals: &Arrivals, step: Dur) -> Vec<Output> {
+pub fn run_polling(link: &mut Link, arrivals: &Arrivals, step: Dur) -> Vec<Output> {
     let mut out = Vec::new();
     let mut next = arrivals.iter().peekable();
     let (mut last_poll, mut tick) = (None, Time::ZERO);
@@ -173,7 +173,7 @@ fn run_polling(link: &mut Link, arrivals: &Arrivals, step: Dur) -> Vec<Output> {
     out
 }
 
-fn arrivals() -> impl Strategy<Value = Arrivals> {
+pub fn arrivals() -> impl Strategy<Value = Arrivals> {
     // Bursts and pauses: gaps of up to 0.1 ms, 2 ms or 60 ms.
     let gap = prop_oneof![4 => 0..100_000u64, 3 => 0..2_000_000u64, 1 => 0..60_000_000u64];
     let packet = (gap, prop_oneof![Just(1500u32), Just(52), 40..1500u32], 0..3u32);
@@ -193,7 +193,7 @@ fn handoffs() -> impl Strategy<Value = Handoff> {
     prop::option::of(0..30_000_000u64).prop_map(|forward| Handoff { forward: forward.map(Dur) })
 }
 
-fn setups() -> impl Strategy<Value = Setup> {
+pub fn setups() -> impl Strategy<Value = Setup> {
     use QueueKind::*;
     let queue = prop_oneof![
         Just(DropTail),
@@ -462,7 +462,7 @@ fn corrupted_packets_use_the_link_and_count_as_corrupted() {
     assert_eq!((stats.sent_packets, stats.dropped(DropCause::Corruption)), (2000, lost as u64));
 }
 
-fn arq(retries: u32, in_order: bool) -> Arq {
+pub fn arq(retries: u32, in_order: bool) -> Arq {
     Arq { retries, round_trip: Dur::from_millis(20), in_order, cover: Cover::All }
 }
 

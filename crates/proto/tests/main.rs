@@ -10,6 +10,7 @@ mod hop_compression;
 mod link;
 mod losses;
 mod lost_acks;
+mod medium;
 mod queues;
 mod recorded_traces;
 mod tcp_delivery;

@@ -3,8 +3,9 @@
 use super::Episodes;
 use super::line::Line;
 use super::link::QueueView;
+use super::medium::Outcome;
 use super::stats::Ahead;
-use crate::queue::{DropCause, Drops, Item, Limit, Queue};
+use crate::queue::{DropCause, DropTail, Drops, Item, Limit, Queue};
 use airtcp_wire::{Dur, Time};
 use std::collections::VecDeque;
 
@@ -21,6 +22,17 @@ pub(super) enum Front {
 }
 
 impl Front {
+    /// The queue as one that is asked. A DropTail queue becomes one, before anything has arrived.
+    pub fn asked(&mut self) -> &mut Asked {
+        if let Front::Foreseen(Foreseen { limit, .. }) = *self {
+            *self = Front::Asked(Asked::new(Box::new(DropTail::new(limit))));
+        }
+        match self {
+            Front::Asked(asked) => asked,
+            Front::Foreseen(_) => unreachable!("it has just been replaced"),
+        }
+    }
+
     /// What the counters already include although it lies after `now`.
     pub fn ahead(&mut self, now: Time, line: &mut Line) -> Ahead {
         let ahead = match self {
@@ -96,7 +108,9 @@ pub(super) struct Asked {
     /// Scratch space for the queue's drops; empty between calls.
     drops: Drops,
     /// The transmitter takes no packet before this, although it may be free: never if nothing waits.
-    ready_at: Time,
+    pub ready_at: Time,
+    /// The transmitter takes packets only when it has its [turn](Asked::serve) on a medium.
+    pub waits_for_turn: bool,
     handoffs: Option<Box<Handoffs>>,
 }
 
@@ -111,12 +125,12 @@ struct Handoffs {
 
 impl Asked {
     pub fn new(queue: Box<dyn Queue>) -> Asked {
-        Asked { queue, drops: Drops::new(), ready_at: Time::NEVER, handoffs: None }
+        Asked { queue, drops: Drops::new(), ready_at: Time::NEVER, waits_for_turn: false, handoffs: None }
     }
 
-    pub fn with_handoffs(self, episodes: Episodes, handoff: Handoff) -> Asked {
+    pub fn set_handoffs(&mut self, episodes: Episodes, handoff: Handoff) {
         let handoffs = Handoffs { episodes, forward: handoff.forward, forwarded: VecDeque::new() };
-        Asked { handoffs: Some(Box::new(handoffs)), ..self }
+        self.handoffs = Some(Box::new(handoffs));
     }
 
     /// When the next hand-off begins.
@@ -143,9 +157,21 @@ impl Asked {
         line.counters.on_join(now);
         self.queue.enqueue(now, item, &mut self.drops);
         self.settle_drops(now, line);
-        if self.ready_at.is_never() {
-            self.take_up(now, line);
+        let was_idle = self.ready_at.is_never();
+        if was_idle {
+            self.ready_at = now;
         }
+        // On a medium, the packet may have its turn at once, too.
+        if !self.waits_for_turn {
+            if was_idle {
+                self.take_up(now, line);
+            }
+            self.count_queue(line);
+        }
+    }
+
+    /// Counts the packets that wait after one has joined them.
+    pub fn count_queue(&mut self, line: &mut Line) {
         line.counters.on_queue_length(self.queue.len());
         line.counters.on_average(self.queue.average());
     }
@@ -154,33 +180,42 @@ impl Asked {
     #[inline]
     pub fn catch_up(&mut self, now: Time, line: &mut Line) {
         loop {
-            let (handoff_at, rejoins_at) = (self.handoff_at(), self.rejoins_at());
-            let event_at = handoff_at.min(rejoins_at);
+            let event_at = self.next_event();
             while self.takes_up_at(line) <= now.min(event_at) {
                 self.take_up(self.takes_up_at(line), line);
             }
             if now < event_at {
                 return;
             }
-            match rejoins_at <= handoff_at {
-                true => self.rejoin(line),
-                false => self.hand_off(handoff_at, line),
-            }
+            self.handle_event(line);
         }
     }
 
-    /// The next forwarded packet joins the queue.
+    /// When the next hand-off begins or the next forwarded packet joins the queue.
+    #[inline]
+    pub fn next_event(&self) -> Time {
+        self.handoff_at().min(self.rejoins_at())
+    }
+
+    /// Carries out the next hand-off, or lets the next forwarded packet join the queue. Returns whether one has joined.
     #[cold]
-    fn rejoin(&mut self, line: &mut Line) {
-        if let Some((at, item)) = self.handoffs.as_mut().and_then(|handoffs| handoffs.forwarded.pop_front()) {
+    pub fn handle_event(&mut self, line: &mut Line) -> bool {
+        let (handoff_at, rejoins_at) = (self.handoff_at(), self.rejoins_at());
+        if handoff_at < rejoins_at {
+            self.hand_off(handoff_at, line);
+            return false;
+        }
+        let rejoins = self.handoffs.as_mut().and_then(|handoffs| handoffs.forwarded.pop_front());
+        if let Some((at, item)) = rejoins {
             self.join(at, item, line);
         }
+        rejoins.is_some()
     }
 
-    /// When the transmitter takes up the next packet.
+    /// When the transmitter takes up the next packet by itself.
     #[inline]
     fn takes_up_at(&self, line: &Line) -> Time {
-        self.ready_at.max(line.free_at)
+        if self.waits_for_turn { Time::NEVER } else { self.ready_at.max(line.free_at) }
     }
 
     pub fn next_wake(&self, line: &Line) -> Time {
@@ -190,7 +225,12 @@ impl Asked {
             // Nothing is in the transmitter: what waits has been refused, or a hand-off took even the packet there.
             next = takes_up_at;
         }
-        next = next.min(self.rejoins_at());
+        self.or_event(next)
+    }
+
+    /// The link must be woken at `next`, and before that for what a hand-off does to packets.
+    pub fn or_event(&self, next: Time) -> Time {
+        let next = next.min(self.rejoins_at());
         if next.is_never() { next } else { next.min(self.handoff_at()) }
     }
 
@@ -212,6 +252,21 @@ impl Asked {
         if let Some(item) = next {
             line.counters.on_leave(start);
             line.send(start, item);
+        }
+    }
+
+    /// The transmitter has its turn on a medium. If the turn `collides` with another, nobody can read what it sends.
+    pub fn serve(&mut self, start: Time, collides: bool, line: &mut Line) -> Outcome {
+        let outcome = line.serve(start, collides, &mut *self.queue, &mut self.drops);
+        self.settle_drops(start, line);
+        self.ready_at = if outcome == Outcome::Empty { self.queue.ready_at() } else { Time::ZERO };
+        outcome
+    }
+
+    /// Its turn is over. A queue in which nothing is left learns that the transmitter is free.
+    pub fn end_turn(&mut self, now: Time, line: &mut Line) {
+        if self.ready_at == Time::ZERO && self.queue.is_empty() && !line.repeats() {
+            self.take_up(now, line);
         }
     }
 

@@ -1,12 +1,14 @@
 //! The line: from the transmitter to the far end of the link.
 
+use super::burst::{Encoding, Frame, Supply};
 use super::compression::HopCompression;
 use super::dropped::Dropped;
 use super::link::{Fate, Output};
+use super::medium::{Outcome, Unsettled};
 use super::pipe::Pipe;
 use super::stats::Counters;
-use super::{Arq, BlockCode, Cover, DelayModel, Episodes, FixedRate, Interrupted, LossModel, Transmitter};
-use crate::queue::{DropCause, Item};
+use super::{Arq, DelayModel, Episodes, FixedRate, Interrupted, LossModel, Transmitter};
+use crate::queue::{DropCause, Drops, Item, Queue};
 use airtcp_wire::{Dur, Rate, Time};
 
 pub(super) struct Line {
@@ -14,9 +16,10 @@ pub(super) struct Line {
     propagation: Dur,
     delay: Option<Box<dyn DelayModel>>,
     pub loss: Option<Box<dyn LossModel>>,
-    pub code: Option<(BlockCode, Cover)>,
-    pub compression: Option<HopCompression>,
+    pub encoding: Encoding,
     arq: Option<Arq>,
+    /// Boxed, because only links on a medium have it.
+    unsettled: Option<Box<Unsettled>>,
     pub pipe: Pipe,
     dropped: Dropped,
     /// When the first packet of `pipe` or `dropped` comes out.
@@ -33,9 +36,9 @@ impl Line {
             propagation,
             delay: None,
             loss: None,
-            code: None,
-            compression: None,
+            encoding: Encoding::default(),
             arq: None,
+            unsettled: None,
             pipe: Pipe::fifo(),
             dropped: Dropped::default(),
             next_out: Time::NEVER,
@@ -74,29 +77,89 @@ impl Line {
     /// The transmitter, which is free, takes up a packet at `start`.
     #[inline(always)]
     pub fn send(&mut self, start: Time, item: Item) {
-        let sent = match &mut self.compression {
-            Some(compression) => Item { bytes: compression.compress(&item), ..item },
-            None => item,
-        };
-        let air_bytes = match self.code {
-            Some((code, cover)) if cover.covers(&sent) => code.air_bytes(sent.bytes),
-            _ => sent.bytes,
-        };
-        self.free_at = self.transmitter.departure(start, air_bytes);
-        let mut departure = self.free_at;
-        let mut lost = self.is_lost(&sent);
+        let mut frame = self.encoding.frame(item);
+        self.free_at = self.transmitter.departure(start, frame.bytes);
+        frame.left = self.free_at;
+        let mut lost = self.is_lost(&frame.sent);
         if lost && self.arq.is_some() {
-            (lost, departure) = self.repeat(&sent, air_bytes);
-        }
-        if let Some(compression) = &mut self.compression {
-            lost = lost || !compression.decompress(&item, sent.bytes);
+            (lost, frame.left) = self.repeat(&frame);
         }
         self.counters.on_send(1, item.bytes, self.free_at.since(start));
+        self.land(&frame, lost);
+    }
+
+    /// The transmitter has its turn on a medium at `start`, and sends what `queue` gives. If the turn `collides` with another, nobody can
+    /// read what it sends. `drops` receives what the queue drops.
+    pub fn serve(
+        &mut self,
+        start: Time,
+        collides: bool,
+        queue: &mut dyn Queue,
+        drops: &mut Drops,
+    ) -> Outcome {
+        let mut unsettled = self.unsettled.take().unwrap_or_default();
+        let Unsettled { repeats, window, burst } = &mut *unsettled;
+        let (encoding, open) = (&mut self.encoding, window.len());
+        let mut supply = Supply { now: start, repeats, queue, drops, encoding, open, taken: 0 };
+        let mut outcome = Outcome::Empty;
+        if supply.has_any() {
+            self.free_at = self.transmitter.serve(start, &mut supply, burst);
+            (0..supply.taken).for_each(|_| self.counters.on_leave(start));
+            self.counters.on_busy(self.free_at.since(start));
+            outcome = self.judge(start, collides, &mut unsettled);
+        }
+        self.unsettled = Some(unsettled);
+        outcome
+    }
+
+    /// Decides which frames of a burst are read, which are lost, and which are sent again.
+    fn judge(&mut self, start: Time, collides: bool, unsettled: &mut Unsettled) -> Outcome {
+        let Unsettled { repeats, window, burst } = unsettled;
+        let overtakes = self.pipe.overtakes();
+        let (mut outcome, mut failed) = (Outcome::Unread, 0);
+        for mut frame in burst.drain(..) {
+            if let (1.., Some(arq)) = (frame.repeats, self.arq) {
+                frame.left = self.free_at.max(frame.left + arq.round_trip + self.free_at.since(start));
+            } else {
+                frame.left = self.free_at;
+                frame.number = if overtakes { 0 } else { window.open() };
+                self.counters.on_send(1, frame.item.bytes, Dur::ZERO);
+            }
+            let lost = self.is_lost(&frame.sent) || collides || !frame.is_readable;
+            if lost && self.arq.is_some_and(|arq| arq.may_repeat(&frame)) {
+                repeats.insert(failed, frame.again());
+                failed += 1;
+                continue;
+            }
+            if !lost {
+                outcome = Outcome::Read;
+            }
+            if overtakes {
+                self.land(&frame, lost);
+                continue;
+            }
+            window.settle(frame, lost);
+            while let Some((frame, lost)) = window.pop() {
+                self.land(&frame, lost);
+            }
+        }
+        outcome
+    }
+
+    /// Must it send anything again?
+    pub fn repeats(&self) -> bool {
+        self.unsettled.as_ref().is_some_and(|unsettled| !unsettled.repeats.is_empty())
+    }
+
+    /// Puts a packet whose fate is known into the pipe.
+    #[inline(always)]
+    fn land(&mut self, frame: &Frame, lost: bool) {
+        let lost = lost || !self.encoding.restores(frame);
         let extra = self.delay.as_mut().map_or(Dur::ZERO, |delay| delay.extra_delay(self.free_at));
         let out_at = self.pipe.push(Output {
-            id: item.id,
-            ecn: item.ecn,
-            at: departure + self.propagation + extra,
+            id: frame.item.id,
+            ecn: frame.item.ecn,
+            at: frame.left + self.propagation + extra,
             fate: Fate::across(lost),
         });
         self.next_out = self.next_out.min(out_at);
@@ -110,17 +173,17 @@ impl Line {
 
     /// Sends the lost packet again, as often as ARQ may. Returns whether it is still lost, and when its last copy has left.
     #[cold]
-    fn repeat(&mut self, item: &Item, air_bytes: u32) -> (bool, Time) {
+    fn repeat(&mut self, frame: &Frame) -> (bool, Time) {
         let mut left = self.free_at;
-        let Some(arq) = self.arq.filter(|arq| arq.cover.covers(item)) else { return (true, left) };
+        let Some(arq) = self.arq.filter(|arq| arq.cover.covers(&frame.sent)) else { return (true, left) };
         for _ in 0..arq.retries {
             if self.free_at.is_never() {
                 break;
             }
             let start = self.free_at;
-            self.free_at = self.transmitter.departure(start, air_bytes);
+            self.free_at = self.transmitter.departure(start, frame.bytes);
             left = self.free_at.max(left + arq.round_trip + self.free_at.since(start));
-            if !self.is_lost(item) {
+            if !self.is_lost(&frame.sent) {
                 return (false, left);
             }
         }
@@ -136,9 +199,11 @@ impl Line {
 
     /// Loses all packets that would come out after `at`.
     pub fn drop_later_than(&mut self, at: Time, cause: DropCause) {
-        self.compression.iter_mut().for_each(HopCompression::reset);
-        for output in self.pipe.take_later_than(at) {
-            self.drop(at, output.id, cause);
+        self.encoding.compression.iter_mut().for_each(HopCompression::reset);
+        let in_pipe = self.pipe.take_later_than(at).into_iter().map(|output| output.id);
+        let unsettled = self.unsettled.take();
+        for id in in_pipe.chain(unsettled.iter().flat_map(|unsettled| unsettled.ids())) {
+            self.drop(at, id, cause);
         }
         self.find_next_out();
     }

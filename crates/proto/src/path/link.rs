@@ -9,12 +9,14 @@
 
 use super::compression::{Compressible, HopCompression};
 use super::front::{Asked, Foreseen, Front, Handoff};
+use super::general::General;
 use super::line::Line;
+use super::medium::{Medium, Port};
 use super::shortcut::Lean;
 use super::stats::LinkStats;
 use super::{Arq, BlockCode, Cover, DelayModel, Episodes, LossModel, Transmitter};
 use crate::circuit::Compression;
-use crate::queue::{DropCause, DropTail, Item, Limit, Queue};
+use crate::queue::{DropCause, Item, Limit, Queue};
 use airtcp_wire::{Dur, Ecn, Time};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -62,14 +64,8 @@ pub struct Link {
 enum Kind {
     Lean(Lean),
     General(Box<General>),
-}
-
-/// Any queue, any transmitter, any delay.
-struct General {
-    /// Loses packets before they reach the queue.
-    loss_before: Option<Box<dyn LossModel>>,
-    front: Front,
-    line: Line,
+    /// A general link whose transmitter waits for its turn on a medium.
+    Shared(Port),
 }
 
 impl Link {
@@ -88,11 +84,11 @@ impl Link {
     }
 
     pub fn with_loss(mut self, loss: Box<dyn LossModel>) -> Link {
-        match &mut self.kind {
-            Kind::Lean(lean) => lean.loss = Some(loss),
-            Kind::General(general) => general.line.loss = Some(loss),
+        if let Kind::Lean(lean) = &mut self.kind {
+            lean.loss = Some(loss);
+            return self;
         }
-        self
+        self.with(|general| general.line.loss = Some(loss))
     }
 
     /// Loses packets before they reach the queue. Neither code nor ARQ helps against that.
@@ -108,7 +104,7 @@ impl Link {
 
     /// Sends the packets of `cover` with the parity of `code`. The loss model must be built with the same code.
     pub fn with_code(self, code: BlockCode, cover: Cover) -> Link {
-        self.with(|general| general.line.code = Some((code, cover)))
+        self.with(|general| general.line.encoding.code = Some((code, cover)))
     }
 
     /// Repeats lost packets. Packets that may overtake because of their delay may do so even if `arq` is in order.
@@ -120,7 +116,7 @@ impl Link {
     pub fn with_compression(self, compression: Compression) -> Link {
         match HopCompression::new(compression) {
             None => self,
-            some => self.with(|general| general.line.compression = some),
+            some => self.with(|general| general.line.encoding.compression = some),
         }
     }
 
@@ -130,27 +126,44 @@ impl Link {
         self.with(|general| general.interrupt(outages, handoff))
     }
 
+    /// Shares `medium` with all other links on it. The transmitter sends when it has its turn, as many packets as it
+    /// [serves](Transmitter::serve) at a time. What ARQ repeats waits for a further turn. A link that shares a medium stays on it.
+    pub fn on(self, medium: &Medium) -> Link {
+        let port = self.kind.into_general().map_or_else(|port| port, |general| medium.join(*general));
+        Link { kind: Kind::Shared(port) }
+    }
+
     /// Adds what only a general link has, before anything was sent.
     fn with(self, change: impl FnOnce(&mut General)) -> Link {
-        let mut general = match self.kind {
-            Kind::General(general) => general,
-            Kind::Lean(lean) => Box::new(General::from(lean)),
+        let kind = match self.kind.into_general() {
+            Ok(mut general) => {
+                change(&mut general);
+                Kind::General(general)
+            }
+            Err(port) => {
+                port.with(change);
+                Kind::Shared(port)
+            }
         };
-        change(&mut general);
-        Link { kind: Kind::General(general) }
+        Link { kind }
     }
 
     /// Does it compress header packets?
     pub fn compresses(&self) -> bool {
-        matches!(&self.kind, Kind::General(general) if general.line.compression.is_some())
+        let compresses = |general: &General| general.line.encoding.compression.is_some();
+        match &self.kind {
+            Kind::Lean(_) => false,
+            Kind::General(general) => compresses(general),
+            Kind::Shared(port) => port.with(|general| compresses(general)),
+        }
     }
 
     /// Tells a link that compresses what the header packet with this `id` carries, before the packet arrives.
     pub fn announce(&mut self, id: u32, header: Compressible) {
-        if let Kind::General(general) = &mut self.kind
-            && let Some(compression) = &mut general.line.compression
-        {
-            compression.announce(id, header);
+        match &mut self.kind {
+            Kind::Lean(_) => {}
+            Kind::General(general) => general.announce(id, header),
+            Kind::Shared(port) => port.with(|general| general.announce(id, header)),
         }
     }
 
@@ -159,7 +172,10 @@ impl Link {
     pub fn handle_packet(&mut self, now: Time, item: Item) {
         match &mut self.kind {
             Kind::Lean(lean) => lean.handle_packet(now, item),
-            Kind::General(general) => general.handle_packet(now, item),
+            Kind::General(general) => {
+                general.handle_packet(now, item);
+            }
+            Kind::Shared(port) => port.handle_packet(now, item),
         }
     }
 
@@ -174,13 +190,11 @@ impl Link {
     /// the size is needed.
     #[inline(always)]
     pub fn pass(&mut self, now: Time, bytes: u32, mut item: impl FnMut() -> Item) -> Option<Time> {
-        match &mut self.kind {
-            Kind::Lean(lean) => lean.pass(now, bytes, item),
-            Kind::General(general) => {
-                general.handle_packet(now, item());
-                None
-            }
+        if let Kind::Lean(lean) = &mut self.kind {
+            return lean.pass(now, bytes, item);
         }
+        self.handle_packet(now, item());
+        None
     }
 
     /// Packets that come out by then may [pass](Link::pass): nobody asks for the link's counters before.
@@ -201,7 +215,7 @@ impl Link {
     pub fn release(&mut self) -> Option<(Time, u32)> {
         match &mut self.kind {
             Kind::Lean(lean) => lean.release(),
-            Kind::General(_) => None,
+            Kind::General(_) | Kind::Shared(_) => None,
         }
     }
 
@@ -212,6 +226,7 @@ impl Link {
         match &mut self.kind {
             Kind::Lean(lean) => lean.pop(now),
             Kind::General(general) => general.pop(now),
+            Kind::Shared(port) => port.at(now, |general| general.pop(now)),
         }
     }
 
@@ -221,7 +236,7 @@ impl Link {
     pub fn poll_intact(&mut self, now: Time) -> Option<u32> {
         match &mut self.kind {
             Kind::Lean(lean) => lean.pop_intact(now),
-            Kind::General(_) => None,
+            Kind::General(_) | Kind::Shared(_) => None,
         }
     }
 
@@ -231,6 +246,7 @@ impl Link {
         match &self.kind {
             Kind::Lean(lean) => lean.prefetch(skipped),
             Kind::General(general) => general.line.pipe.prefetch(skipped),
+            Kind::Shared(_) => {}
         }
     }
 
@@ -240,6 +256,7 @@ impl Link {
         match &self.kind {
             Kind::Lean(lean) => lean.peek(skipped),
             Kind::General(general) => general.line.pipe.peek(skipped),
+            Kind::Shared(_) => None,
         }
     }
 
@@ -249,6 +266,7 @@ impl Link {
         match &self.kind {
             Kind::Lean(lean) => lean.next_out,
             Kind::General(general) => general.next_out(),
+            Kind::Shared(port) => port.next_out(),
         }
     }
 
@@ -257,6 +275,7 @@ impl Link {
         match &mut self.kind {
             Kind::Lean(lean) => lean.queue_view(now),
             Kind::General(general) => general.queue_view(now),
+            Kind::Shared(port) => port.at(now, |general| general.queue_view(now)),
         }
     }
 
@@ -264,6 +283,7 @@ impl Link {
         match &mut self.kind {
             Kind::Lean(lean) => lean.stats(now),
             Kind::General(general) => general.stats(now),
+            Kind::Shared(port) => port.at(now, |general| general.stats(now)),
         }
     }
 
@@ -272,6 +292,7 @@ impl Link {
         match &mut self.kind {
             Kind::Lean(lean) => lean.reset_stats(now),
             Kind::General(general) => general.reset_stats(now),
+            Kind::Shared(port) => port.at(now, |general| general.reset_stats(now)),
         }
     }
 }
@@ -280,88 +301,14 @@ impl Kind {
     fn general(front: Front, transmitter: Box<dyn Transmitter>, propagation: Dur) -> Kind {
         Kind::General(Box::new(General::new(front, Line::new(transmitter, propagation))))
     }
-}
 
-impl From<Lean> for General {
-    fn from(lean: Lean) -> General {
-        let Lean { limit, transmitter, propagation, loss, .. } = lean;
-        let mut line = Line::new(Box::new(transmitter), propagation);
-        line.loss = loss;
-        General::new(Front::Foreseen(Foreseen::new(limit)), line)
-    }
-}
-
-impl General {
-    fn new(front: Front, line: Line) -> General {
-        General { loss_before: None, front, line }
-    }
-
-    fn interrupt(&mut self, outages: Episodes, handoff: Option<Handoff>) {
-        self.line.interrupt(outages.clone());
-        if let Some(handoff) = handoff {
-            let front = std::mem::replace(&mut self.front, Front::Foreseen(Foreseen::new(Limit::NONE)));
-            // A hand-off changes when packets are taken up, so nothing can be foreseen.
-            let asked = match front {
-                Front::Foreseen(foreseen) => Asked::new(Box::new(DropTail::new(foreseen.limit))),
-                Front::Asked(asked) => asked,
-            };
-            self.front = Front::Asked(asked.with_handoffs(outages, handoff));
+    /// The general link, or its place on a medium.
+    fn into_general(self) -> Result<Box<General>, Port> {
+        match self {
+            Kind::Lean(lean) => Ok(Box::new(General::from(lean))),
+            Kind::General(general) => Ok(general),
+            Kind::Shared(port) => Err(port),
         }
-    }
-
-    fn handle_packet(&mut self, now: Time, item: Item) {
-        if self.loss_before.as_mut().is_some_and(|loss| loss.is_lost(now, &item)) {
-            self.lose(now, item.id);
-            return;
-        }
-        match &mut self.front {
-            Front::Foreseen(foreseen) => foreseen.handle_packet(now, item, &mut self.line),
-            Front::Asked(asked) => asked.handle_packet(now, item, &mut self.line),
-        }
-    }
-
-    /// Loses a packet that has just arrived.
-    #[cold]
-    fn lose(&mut self, now: Time, id: u32) {
-        if let Front::Asked(asked) = &mut self.front {
-            asked.catch_up(now, &mut self.line);
-        }
-        self.line.counters.on_arrivals(1);
-        self.line.drop(now, id, DropCause::Corruption);
-    }
-
-    fn pop(&mut self, now: Time) -> Option<Output> {
-        if let Front::Asked(asked) = &mut self.front {
-            asked.catch_up(now, &mut self.line);
-        }
-        self.line.pop(now)
-    }
-
-    fn next_out(&self) -> Time {
-        match &self.front {
-            Front::Foreseen(_) => self.line.next_out,
-            Front::Asked(asked) => asked.next_wake(&self.line),
-        }
-    }
-
-    fn queue_view(&mut self, now: Time) -> QueueView {
-        match &mut self.front {
-            Front::Foreseen(foreseen) => foreseen.view(now),
-            Front::Asked(asked) => {
-                asked.catch_up(now, &mut self.line);
-                asked.view()
-            }
-        }
-    }
-
-    fn stats(&mut self, now: Time) -> LinkStats {
-        let ahead = self.front.ahead(now, &mut self.line);
-        self.line.counters.read(now, &ahead)
-    }
-
-    fn reset_stats(&mut self, now: Time) {
-        let ahead = self.front.ahead(now, &mut self.line);
-        self.line.counters.reset(now, ahead);
     }
 }
 

@@ -1,5 +1,6 @@
 //! Path models: what a link does to packets. [`Link`] combines them.
 
+mod burst;
 mod calendar;
 mod channel;
 mod compression;
@@ -7,11 +8,13 @@ mod delay;
 mod dropped;
 mod episodes;
 mod front;
+mod general;
 pub mod jitter;
 mod line;
 mod link;
 mod log;
 pub mod loss;
+mod medium;
 mod outage;
 mod pipe;
 mod protection;
@@ -20,6 +23,7 @@ mod stats;
 mod trace;
 mod transmit;
 
+pub use burst::{Aggregate, Burst, Frame, Supply};
 pub use channel::{Channel, ChannelConfig};
 pub use compression::Compressible;
 pub use delay::{Spikes, SumOfDelays};
@@ -28,6 +32,7 @@ pub use front::Handoff;
 pub use link::{Fate, Link, Output, QueueView};
 pub use log::{LogDriven, LogError, LogLatency, LogStep, RateLog};
 pub use loss::{BerForm, Loss};
+pub use medium::{Access, Medium, Outcome, RoundRobin};
 pub use outage::Interrupted;
 pub use protection::{Arq, BlockCode, Cover};
 pub use stats::LinkStats;
@@ -37,11 +42,19 @@ pub use transmit::{FixedRate, service_times};
 use crate::queue::Item;
 use airtcp_wire::{Dur, Time};
 
-/// Decides how long a packet takes to be sent.
+/// Decides how long packets take to be sent, and on a [medium](Medium) also which of them leave together.
 pub trait Transmitter: Send {
     /// The transmitter, which is free, starts to send `bytes` at `start`. Returns when the last bit leaves, or [`Time::NEVER`] if the
     /// link never serves again. `start` never goes back, nor before the last answer.
     fn departure(&mut self, start: Time, bytes: u32) -> Time;
+
+    /// The transmitter has its turn on a medium at `start`. It takes frames from `supply`, which has at least one, puts those that it
+    /// sends into `burst`, which is empty, and returns when they have left. It sends at least the first. By default it sends only that.
+    fn serve(&mut self, start: Time, supply: &mut Supply, burst: &mut Burst) -> Time {
+        let Some(frame) = supply.take(1) else { return start };
+        burst.push(frame);
+        self.departure(start, frame.bytes)
+    }
 
     /// A copy of the transmitter, if its rate is constant.
     fn fixed(&self) -> Option<FixedRate> {

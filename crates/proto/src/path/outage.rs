@@ -1,6 +1,6 @@
 //! Outages: times during which nothing is sent.
 
-use super::{Episodes, Transmitter};
+use super::{Burst, Episodes, Supply, Transmitter};
 use airtcp_wire::{Dur, Time};
 
 /// A transmitter that stands still during outages. A packet that is being sent when an outage begins continues after it, and so
@@ -25,18 +25,27 @@ impl Interrupted {
         self.outages.advance();
         (length, outage.end)
     }
-}
 
-impl Transmitter for Interrupted {
-    fn departure(&mut self, mut start: Time, bytes: u32) -> Time {
+    /// Sends outside outages: `send` returns when what begins at a time on the transmitter's clock has left.
+    fn send(&mut self, mut start: Time, send: impl FnOnce(&mut dyn Transmitter, Time) -> Time) -> Time {
         while self.outages.current().start <= start {
             start = start.max(self.pass_outage().1);
         }
-        let mut departure = self.transmitter.departure(start - self.paused, bytes) + self.paused;
+        let mut departure = send(&mut *self.transmitter, start - self.paused) + self.paused;
         while self.outages.current().start < departure {
             departure += self.pass_outage().0;
         }
         departure
+    }
+}
+
+impl Transmitter for Interrupted {
+    fn departure(&mut self, start: Time, bytes: u32) -> Time {
+        self.send(start, |transmitter, start| transmitter.departure(start, bytes))
+    }
+
+    fn serve(&mut self, start: Time, supply: &mut Supply, burst: &mut Burst) -> Time {
+        self.send(start, |transmitter, start| transmitter.serve(start, supply, burst))
     }
 }
 

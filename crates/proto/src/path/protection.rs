@@ -1,5 +1,6 @@
 //! What a link layer does about bit errors: it adds redundancy (FEC), and it repeats what is lost nevertheless (ARQ).
 
+use super::Frame;
 use crate::queue::Item;
 use airtcp_wire::Dur;
 
@@ -33,6 +34,13 @@ pub struct Arq {
     /// Whether later packets wait for one that is repeated. Otherwise they overtake it.
     pub in_order: bool,
     pub cover: Cover,
+}
+
+impl Arq {
+    /// May this copy of a packet, which was lost, be followed by another?
+    pub(super) fn may_repeat(&self, frame: &Frame) -> bool {
+        frame.repeats < self.retries && self.cover.covers(&frame.sent)
+    }
 }
 
 /// Forward error correction by a block code on the packet's bits, such as a Reed–Solomon code. In each block, half as many symbols as

@@ -111,6 +111,11 @@ impl Counters {
         self.busy += held * packets;
     }
 
+    /// The transmitter is occupied, whatever it sends.
+    pub fn on_busy(&mut self, held: Dur) {
+        self.busy += held;
+    }
+
     pub fn on_lost(&mut self, cause: DropCause) {
         self.dropped[cause as usize] += 1;
     }

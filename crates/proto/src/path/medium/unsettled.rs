@@ -1,0 +1,56 @@
+//! What a link on a medium has sent and does not know the end of.
+
+use crate::path::{Burst, Frame};
+use std::collections::VecDeque;
+
+#[derive(Default)]
+pub struct Unsettled {
+    /// What is sent before anything else, in order.
+    pub repeats: VecDeque<Frame>,
+    pub window: Window,
+    /// Scratch space; empty between turns.
+    pub burst: Burst,
+}
+
+impl Unsettled {
+    /// The packets in it.
+    pub fn ids(&self) -> impl Iterator<Item = u32> {
+        let settled = self.window.frames.iter().flatten().map(|(frame, _)| frame);
+        settled.chain(&self.repeats).map(|frame| frame.item.id)
+    }
+}
+
+/// Restores the order in which frames were first sent. A frame waits for those before it whose fate is unknown.
+#[derive(Default)]
+pub struct Window {
+    /// By number. `None`: its fate is unknown. Otherwise, whether it is lost.
+    frames: VecDeque<Option<(Frame, bool)>>,
+    /// Number of the first one.
+    first: u64,
+}
+
+impl Window {
+    pub fn len(&self) -> usize {
+        self.frames.len()
+    }
+
+    /// A frame is sent for the first time. Returns its number.
+    pub fn open(&mut self) -> u64 {
+        self.frames.push_back(None);
+        self.first + self.frames.len() as u64 - 1
+    }
+
+    /// A frame has been read, or is lost for good.
+    pub fn settle(&mut self, frame: Frame, is_lost: bool) {
+        let place = (frame.number - self.first) as usize;
+        self.frames[place] = Some((frame, is_lost));
+    }
+
+    /// The next frame in order, and whether it is lost.
+    pub fn pop(&mut self) -> Option<(Frame, bool)> {
+        let next = self.frames.front().copied().flatten()?;
+        self.frames.pop_front();
+        self.first += 1;
+        Some(next)
+    }
+}
