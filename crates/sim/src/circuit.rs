@@ -3,11 +3,10 @@
 
 use crate::ahead::What;
 use crate::ends::Ends;
-use crate::flow::Flow;
+use crate::flow::{Flow, Stop};
 use crate::network::Network;
 use crate::packet::{Load, Packet};
 use crate::stage::Stage;
-use crate::station::Stop;
 use crate::timer::Timer;
 use crate::topology::{Side, Topology};
 use airtcp_proto::circuit::{self, Compression, Config, Output, Pair, Receiver, Reply, Sender};

@@ -5,7 +5,6 @@ use crate::circuit::Circuit;
 use crate::flow::{Flow, Phase, RECEIVER, SENDER, Transfer, note_delivered};
 use crate::network::{Network, UDP_HEADERS_BYTES};
 use crate::packet::{Load, Packet, STATIONS_OWN};
-use crate::sampling;
 use crate::stage::Stage;
 use crate::timer::{Clock, Timer};
 use crate::traffic::Action;
@@ -205,11 +204,12 @@ impl Ends {
         let transfer = self.transfers.get_mut(endpoint >> 1);
         let flow = &mut self.flows[packet.flow as usize];
         transfer.under_way -= 1;
-        let duplicates = if recorder.is_some() { sampling::duplicate_acks(transfer) } else { 0 };
+        let duplicates =
+            if recorder.is_some() { transfer.ends[end].stats().duplicate_acks_received } else { 0 };
         transfer.ends[end].handle_segment(*now, &packets.segment(id), packet.ecn);
         if end == SENDER {
             if let Some(recorder) = recorder {
-                sampling::record_ack(recorder, *now, transfer, duplicates);
+                recorder.on_ack(*now, transfer.flow, &transfer.ends[SENDER], duplicates);
             }
             note_ack(transfer, flow);
         } else {

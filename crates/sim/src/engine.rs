@@ -3,12 +3,12 @@
 use crate::ahead::{Arrival, Entry, What, pass_station};
 use crate::circuit::{Circuit, ENTRY, EXIT};
 use crate::ends::Ends;
-use crate::flow::{Flow, RECEIVER, SENDER, Totals};
+use crate::flow::{Flow, RECEIVER, SENDER, Stop, Totals};
 use crate::network::Network;
 use crate::packet::{Load, Packet};
 use crate::sampling;
 use crate::stage::Stage;
-use crate::station::{Station, Stop, put_out};
+use crate::station::{Station, put_out};
 use crate::timer::{Clock, Schedule, Timer};
 use crate::topology::Side;
 use crate::transfers::Transfers;

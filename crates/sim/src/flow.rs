@@ -1,7 +1,6 @@
 //! Flows and their connections.
 
 use crate::histogram::Histogram;
-use crate::station::Stop;
 use crate::topology::Side;
 use crate::traffic::Source;
 use crate::truth::{Spurious, Truth};
@@ -102,6 +101,23 @@ impl Flow {
     #[inline]
     pub fn stop_at(&self, node: u16) -> Option<Stop> {
         self.stops.iter().find(|(at, _)| *at == node).map(|(_, stop)| *stop)
+    }
+}
+
+/// What handles a flow's packets at a node.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Stop {
+    Station(u16),
+    /// A circuit that the data enters here.
+    Circuit(u16),
+}
+
+impl Stop {
+    pub fn station(self) -> Option<u16> {
+        match self {
+            Stop::Station(station) => Some(station),
+            Stop::Circuit(_) => None,
+        }
     }
 }
 

@@ -5,6 +5,7 @@ pub mod bound;
 mod circuit;
 mod ends;
 mod engine;
+mod error;
 mod flow;
 pub mod histogram;
 pub mod links;
@@ -29,7 +30,8 @@ pub mod traffic;
 mod transfers;
 pub mod truth;
 
+pub use error::RunError;
 pub use links::round_trips;
 pub use record::RunRecord;
-pub use run::{Capture, Outcome, RunError, RunOptions, Running, run};
+pub use run::{Capture, Outcome, RunOptions, Running, run};
 pub use scenario::Scenario;

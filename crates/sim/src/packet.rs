@@ -1,8 +1,7 @@
 //! The packets under way, in a slab. Queues and links know a packet by its index there, its `id`.
 
 use crate::flow::{Flow, RECEIVER, SENDER};
-use crate::station;
-use airtcp_proto::middlebox::{Direction, Origin, SeenPacket};
+use airtcp_proto::middlebox::{Direction, FlowId, Origin, SeenPacket};
 use airtcp_proto::queue::Item;
 use airtcp_proto::tcp::{Reason, Transmit};
 use airtcp_wire::{Ecn, Header, SackBlocks, Segment, SynOptions, tcp};
@@ -235,7 +234,7 @@ impl Packets {
         let id = self.insert_segment(&Transmit { segment, ecn, reason, offset });
         self.set_order(id, order);
         let end = if direction == flow.direction { SENDER } else { RECEIVER };
-        let (_, slot) = station::connection(packet.flow);
+        let (_, slot) = connection(packet.flow);
         let packet = self.get_mut(id);
         packet.address(slot << 1 | end as u32, flow, transfer);
         packet.bytes = bytes;
@@ -324,6 +323,16 @@ impl Packets {
         self.free.iter().for_each(|&id| is_free[id as usize] = true);
         self.slots.iter().zip(is_free).filter(|(_, is_free)| !is_free).map(|(packet, _)| packet)
     }
+}
+
+/// Names a connection to stations. Places are used again, but the numbers of connections are not.
+pub fn flow_id(number: u32, slot: u32) -> FlowId {
+    FlowId(u64::from(number) << 32 | u64::from(slot))
+}
+
+/// The number and the place of the connection that has this name.
+pub fn connection(flow: FlowId) -> (u32, u32) {
+    ((flow.0 >> 32) as u32, flow.0 as u32)
 }
 
 #[cfg(test)]

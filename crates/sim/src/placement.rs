@@ -1,10 +1,10 @@
 //! Places the schemes' stations and circuits on the path.
 
 use crate::circuit::{Circuit, ENTRY, Place};
-use crate::flow::Flow;
-use crate::run::RunError;
+use crate::error::RunError;
+use crate::flow::{Flow, Stop};
 use crate::scenario::{Scenario, model};
-use crate::station::{Station, Stop};
+use crate::station::Station;
 use crate::topology::Topology;
 use airtcp_proto::Chances;
 use airtcp_proto::base_station::MachineBuild;

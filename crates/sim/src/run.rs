@@ -2,6 +2,7 @@
 
 use crate::bound::goodput_bound_bps;
 use crate::engine::{Engine, Finished};
+use crate::error::RunError;
 use crate::flow::{Flow, RECEIVER, SENDER, Shared};
 use crate::links;
 use crate::network::Network;
@@ -18,10 +19,9 @@ use airtcp_proto::Chances;
 use airtcp_proto::cc::Controllers;
 use airtcp_proto::middlebox::{Direction, Middlebox};
 use airtcp_proto::rng::Dormant;
-use airtcp_proto::scheme::{Scheme, SchemeError};
+use airtcp_proto::scheme::Scheme;
 use airtcp_proto::tcp::Rules;
 use airtcp_wire::{Dur, Time};
-use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -41,32 +41,6 @@ pub struct RunOptions<'a> {
     pub controllers: Controllers,
     /// Receives the simulated time so far, in nanoseconds.
     pub progress: Option<&'a AtomicU64>,
-}
-
-#[derive(Debug, thiserror::Error)]
-pub enum RunError {
-    #[error("cancelled")]
-    Cancelled,
-    #[error(transparent)]
-    Scheme(#[from] SchemeError),
-    #[error("no link called `{name}`; the links are: {known}")]
-    UnknownLink { name: String, known: String },
-    #[error("the path has no node {node}; its nodes are 0 to {last}")]
-    UnknownNode { node: usize, last: usize },
-    #[error(
-        "flow `{flow}` with scheme `{scheme}` does not pass the base station, which is in front of link `{link}`; \
-         set base_station to a link that the flow uses"
-    )]
-    NotAtBaseStation { flow: String, scheme: String, link: String },
-    #[error(
-        "flow `{flow}` is carried by circuit `{circuit}`; its scheme `{scheme}` has a circuit of its own, or a machine where \
-         that one begins"
-    )]
-    TwoStations { flow: String, scheme: String, circuit: String },
-    #[error("{circuits} circuits are too many; {most} are allowed")]
-    TooManyCircuits { circuits: usize, most: usize },
-    #[error("capture: {0}")]
-    Capture(#[from] io::Error),
 }
 
 /// The results of a run.

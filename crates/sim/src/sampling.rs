@@ -2,10 +2,8 @@
 
 use crate::circuit::Circuit;
 use crate::ends::Ends;
-use crate::flow::{Phase, RECEIVER, SENDER, Transfer};
+use crate::flow::{Phase, RECEIVER, SENDER};
 use crate::network::Network;
-use crate::series::Recorder;
-use airtcp_wire::Time;
 
 /// Samples everything.
 pub fn sample(network: &mut Network, ends: &Ends, circuits: &[Circuit]) {
@@ -48,20 +46,5 @@ fn sample_flow(network: &mut Network, ends: &Ends, circuits: &[Circuit], index: 
         let received = transfer.ends[RECEIVER].received();
         let is_lasting = flow.connection == Some(index);
         recorder.on_flow(network.now, transfer.flow, &view, received, is_lasting);
-    }
-}
-
-pub fn duplicate_acks(transfer: &Transfer) -> u64 {
-    transfer.ends[SENDER].stats().duplicate_acks_received
-}
-
-/// Records an ACK that a sender has handled. Before it, there had been this number of `duplicates`.
-#[cold]
-pub fn record_ack(recorder: &mut Recorder, now: Time, transfer: &Transfer, duplicates: u64) {
-    if let Some(rtt) = transfer.ends[SENDER].last_rtt() {
-        recorder.on_rtt(transfer.flow, rtt);
-    }
-    if duplicate_acks(transfer) > duplicates {
-        recorder.on_duplicate_ack(now, transfer.flow, transfer.ends[SENDER].acknowledged());
     }
 }

@@ -3,7 +3,7 @@
 use crate::histogram::Histogram;
 use airtcp_proto::path::QueueView;
 use airtcp_proto::queue::DropCause;
-use airtcp_proto::tcp::{Reason, SenderView};
+use airtcp_proto::tcp::{Connection, Reason, SenderView};
 use airtcp_wire::{Dur, Time};
 use serde::Serialize;
 
@@ -222,12 +222,23 @@ impl Recorder {
         self.series.deliveries.push(now.0, u64::from(flow), received);
     }
 
-    pub fn on_rtt(&mut self, flow: u32, rtt: Dur) {
+    /// Records an ACK that a sender has handled, and before which it had counted so many `duplicates`.
+    #[cold]
+    pub fn on_ack(&mut self, now: Time, flow: u32, sender: &Connection, duplicates: u64) {
+        if let Some(rtt) = sender.last_rtt() {
+            self.on_rtt(flow, rtt);
+        }
+        if sender.stats().duplicate_acks_received > duplicates {
+            self.on_duplicate_ack(now, flow, sender.acknowledged());
+        }
+    }
+
+    fn on_rtt(&mut self, flow: u32, rtt: Dur) {
         let known = &mut self.pending[flow as usize].rtt;
         *known = Some(known.map_or((rtt, rtt), |(min, max)| (min.min(rtt), max.max(rtt))));
     }
 
-    pub fn on_duplicate_ack(&mut self, now: Time, flow: u32, una: u64) {
+    fn on_duplicate_ack(&mut self, now: Time, flow: u32, una: u64) {
         let events = &mut self.series.events;
         let last = &mut self.pending[flow as usize].duplicate;
         if let Some(row) = *last

@@ -2,10 +2,10 @@
 
 use crate::ends::Ends;
 use crate::flow::Phase;
-use crate::packet::{Load, Packets};
+use crate::packet::{Load, Packets, connection, flow_id};
 use crate::stage::Stage;
 use crate::timer::Timer;
-use airtcp_proto::middlebox::{FlowId, Middlebox, Origin, SeenPacket};
+use airtcp_proto::middlebox::{Middlebox, Origin, SeenPacket};
 use airtcp_wire::Time;
 
 /// A machine and where it stands. The flows know by which stations they are served: [`crate::flow::Flow::stops`].
@@ -83,23 +83,6 @@ pub fn put_out(stage: &mut Stage, ends: &mut Ends, packet: &SeenPacket) -> Optio
     Some(stage.network.packets.insert_seen(packet, flow, transfer.numbers()))
 }
 
-/// What handles a flow's packets at a node.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Stop {
-    Station(u16),
-    /// A circuit that the data enters here.
-    Circuit(u16),
-}
-
-impl Stop {
-    pub fn station(self) -> Option<u16> {
-        match self {
-            Stop::Station(station) => Some(station),
-            Stop::Circuit(_) => None,
-        }
-    }
-}
-
 /// The packet as a station sees it; `None` if it does not belong to a TCP connection.
 fn seen(packets: &Packets, id: u32) -> Option<SeenPacket> {
     let packet = packets.get(id);
@@ -112,14 +95,4 @@ fn seen(packets: &Packets, id: u32) -> Option<SeenPacket> {
         segment: packets.segment(id),
         origin: Origin { order: packets.order(id), reason: packet.reason, offset: packet.offset },
     })
-}
-
-/// Names a connection to stations. Places are used again, but the numbers of connections are not.
-pub fn flow_id(number: u32, slot: u32) -> FlowId {
-    FlowId(u64::from(number) << 32 | u64::from(slot))
-}
-
-/// The number and the place of the connection that has this name.
-pub fn connection(flow: FlowId) -> (u32, u32) {
-    ((flow.0 >> 32) as u32, flow.0 as u32)
 }

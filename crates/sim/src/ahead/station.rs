@@ -4,8 +4,9 @@ use super::Entry;
 use super::connected::{Connected, Text, plain_bytes};
 use crate::ends::Ends;
 use crate::flow::SENDER;
+use crate::packet::flow_id;
 use crate::stage::Stage;
-use crate::station::{self, Station};
+use crate::station::Station;
 use crate::topology::Side;
 use airtcp_proto::middlebox::{Origin, SeenPacket};
 use airtcp_proto::tcp::Reason;
@@ -33,7 +34,7 @@ pub fn pass_station(
     let (mut goes_on, mut put_out) = (true, None);
     if let Some(number) = flow.station_ahead {
         let packet = SeenPacket {
-            flow: station::flow_id(transfer.number, endpoint >> 1),
+            flow: flow_id(transfer.number, endpoint >> 1),
             direction,
             ecn,
             bytes,
