@@ -229,6 +229,9 @@ class Transfer:
     course: Course | None = field(default=None, compare=False)
     """None if it is unknown when what happened."""
     arrived: Arrived | None = None
+    least_s: float | None = None
+    """The least round trip of all its packets, its handshake's included, which met no queue of its own; None
+    if the file does not tell."""
 
     @property
     def payload_share(self) -> float:

@@ -61,6 +61,11 @@ def put_settled_base(draft: Draft, delay: Delay) -> bool:
         f"That with which the transfer of {name} does again what it did: its own round trips, at least "
         f"{number(delay.least_s * 1e3)} ms, include the queue that it filled."
     )
+    if draft.settled.source.transfer is not None and draft.settled.source.transfer.least_s is not None:
+        how = (
+            f"The least of all packets of the transfer in {name}, its handshake's included, before it filled "
+            "a queue; less the packet's own time."
+        )
     if settled.how:
         how = f"The least of the transfer in {name}, which filled no queue, less a packet's own time."
     interval = f"{number(low * 1e3)} to {number(high * 1e3)} ms"

@@ -50,14 +50,28 @@ class Policer:
     """of so many."""
 
 
-def settled_policer(evidence: Evidence, source: Measurement) -> Settled | None:
-    """Returns the path that the transfer of `source` shows if a policer dropped its packets."""
+@dataclass(frozen=True)
+class Examined:
+    """What the packets' times and fates say of a policer."""
+
+    policer: Policer | None = None
+    """The one that explains them."""
+    is_possible: bool = True
+    """Whether there may be one: False if no bucket explains even half of the losses."""
+
+
+def examined(evidence: Evidence, source: Measurement) -> Examined:
+    """Returns what the packets of the transfer of `source` tell."""
     fates, trips = evidence.fates.get("forward"), source.round_trips
     if fates is None or fates.source is not source or trips is None:
-        return None
-    found = find_policer(fates.what, trips)
-    if found is None:
-        return None
+        return Examined()
+    return examine(fates.what, trips)
+
+
+def settled_policer(found: Policer, evidence: Evidence, source: Measurement) -> Settled:
+    """Returns the path that the transfer of `source` shows if that policer dropped its packets."""
+    fates, trips = evidence.fates["forward"], source.round_trips
+    assert trips is not None
     least, bits = seen_base(trips.rtt_s), 8 * (fates.what.packet_bytes or 0.0)
     path = Bottleneck("policer", found.rate_bps.best, least.best, 0.0, burst_bytes=found.burst_bytes)
     # The link is at least as fast as the policer.
@@ -75,34 +89,35 @@ def settled_policer(evidence: Evidence, source: Measurement) -> Settled | None:
     return Settled(path, ((path, 1.0),), (low_bps, high_bps), bases, 0, how=how)
 
 
-def find_policer(fates: Fates, trips: RoundTrips) -> Policer | None:
-    """Returns the policer that explains what was lost and what was not; None if there is none."""
+def examine(fates: Fates, trips: RoundTrips) -> Examined:
+    """Looks for the policer that explains what was lost and what was not."""
     if fates.sent_s is None or not fates.packet_bytes or not len(trips.rtt_s):
-        return None
+        return Examined()
     sent_s, lost = fates.sent_s[:MOST_PACKETS], fates.lost[:MOST_PACKETS]
     if int(lost.sum()) < FEW_LOST:
-        return None
+        return Examined()
     first, last = np.flatnonzero(lost)[[0, -1]]
     for_s = float(sent_s[last] - sent_s[first])
     if for_s <= 0:
-        return None
+        return Examined()
     rate = int((~lost[first:last]).sum()) / for_s
     first_ones = buckets = _Buckets(sent_s, lost, RATES * rate, BURSTS)
     best = int(np.argmax(buckets.likely))
     near = [each**NEARER for each in (RATES[1] / RATES[0], BURSTS[1] / BURSTS[0])]
     buckets = _Buckets(sent_s, lost, buckets.rates[best] * near[0], buckets.bursts[best] * near[1])
     best = int(np.argmax(buckets.likely))
-    if buckets.explains[best] < EXPLAINS:
-        return None
-    if _delay_at_losses_s(sent_s[lost], trips) > FLAT * float(buckets.bursts[best] / buckets.rates[best]):
-        return None
     alike = [(each, each.explains >= AS_WELL) for each in (buckets, first_ones)]
+    is_possible = any(chosen.any() for _, chosen in alike)
+    if buckets.explains[best] < EXPLAINS:
+        return Examined(None, is_possible)
+    if _delay_at_losses_s(sent_s[lost], trips) > FLAT * float(buckets.bursts[best] / buckets.rates[best]):
+        return Examined()
     low = min(each.rates[chosen].min(initial=np.inf) for each, chosen in alike)
     high = max(each.true_rates[chosen].max(initial=0.0) for each, chosen in alike)
     bits = 8 * fates.packet_bytes
     found = Value(*(bits * float(each) for each in (buckets.true_rates[best], low, high)))
     burst = fates.packet_bytes * float(buckets.bursts[best])
-    return Policer(found, burst, int(buckets.empty_lost[best]), int(lost.sum()))
+    return Examined(Policer(found, burst, int(buckets.empty_lost[best]), int(lost.sum())))
 
 
 class _Buckets:

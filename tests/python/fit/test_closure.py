@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 from airtcp_studies.calibration.iperf3 import iperf3_tcp
+from airtcp_studies.calibration.ss import ss_log
 from hypothesis import Phase, example, given, settings
 from hypothesis import strategies as st
 
@@ -246,35 +248,15 @@ def test_the_same_file_gives_the_same_fit(bloated: Path) -> None:
     assert misfit(seen, [seen]) == 0
 
 
-def ss_log(behind: Scenario, seconds: int, *, busy: bool = True) -> str:
-    """`ss -ti` once a second during a transfer."""
-    test = behind.vary(duration=f"{seconds}s", warmup="0s", flow=[{"name": "test", "start": "0s"}])
-    found = airtcp.run(test, "cubic", interval_s=1.0)
-    kinds = found.events["kind"].is_in(["retransmit", "fast-retransmit"])
-    resent = found.events.filter(kinds)
-    lines = []
-    for row in found.series.iter_rows(named=True):
-        count = int(resent.filter(resent["time_s"] <= row["time_s"])["count"].sum())
-        at_ms = round(1e3 * row["time_s"]) if busy else 90
-        lines += [f"{1_700_000_000 + row['time_s']:.3f}", "State Recv-Q Send-Q Local Address:Port Peer"]
-        lines.append("ESTAB 0 9124 192.0.2.7:40001 192.0.2.1:5201")
-        lines.append(
-            f"\t ts sack cubic wscale:7,7 rto:204 rtt:{1e3 * row['srtt_s']:.3f}/1.5 mss:1448 pmtu:1500 "
-            f"cwnd:{row['cwnd_bytes'] // 1448} bytes_sent:{row['nxt_bytes']} bytes_acked:{row['una_bytes']} "
-            f"segs_out:12 data_segs_out:{row['nxt_bytes'] // 1448 + count} busy:{at_ms}ms retrans:0/{count} "
-            "minrtt:31"
-        )
-    return "\n".join(lines) + "\n"
-
-
 def test_samples_of_ss_are_closed_too_if_the_transfer_never_paused(tmp_path: Path) -> None:
     behind = path(5000, 100, 208)
-    found = fitted(tmp_path, ss_log(behind, 20), name="ss.txt")
+    log = ss_log(behind, duration_s=20.0)
+    found = fitted(tmp_path, log, name="ss.txt")
     assert settled(found).best.cause == "own queue"
     assert found.rate_bps == pytest.approx(5e6, rel=0.04)
     assert found.check is not None
     assert found.check.holds, found.check.text
-    paused = fitted(tmp_path, ss_log(behind, 20, busy=False), name="paused.txt")
+    paused = fitted(tmp_path, re.sub(r"busy:\d+ms", "busy:90ms", log), name="paused.txt")
     assert paused.check is None
     assert "at least" in shown(paused, "rate")
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from airtcp.fit.measurement import Fates, Flags, Floats, RoundTrips
-from airtcp.fit.policer import find_policer
+from airtcp.fit.policer import examine
 
 BYTES = 1500
 BASE_S = 0.04
@@ -47,7 +47,7 @@ def trips(sent_s: Floats, waits_s: Floats | float = 0.0) -> RoundTrips:
 def test_a_policer_is_found(seed: int, rate: float, burst: float) -> None:
     sent_s = windows(np.random.default_rng(seed), rate, PACKETS)
     lost, _ = through_a_bucket(sent_s, rate, burst)
-    found = find_policer(Fates(lost, "forward", BYTES, sent_s=sent_s), trips(sent_s))
+    found = examine(Fates(lost, "forward", BYTES, sent_s=sent_s), trips(sent_s)).policer
     assert found is not None
     assert found.rate_bps.includes(8 * BYTES * rate)
     assert abs(found.rate_bps.best / (8 * BYTES * rate) - 1) < 0.02
@@ -62,9 +62,13 @@ def test_queues_and_chance_are_no_policers(seed: int, rate: float, burst: float,
     random = np.random.default_rng(seed)
     sent_s = windows(random, rate, PACKETS)
     dropped, waits_s = through_a_bucket(sent_s, rate, burst)
-    assert find_policer(Fates(dropped, "forward", BYTES, sent_s=sent_s), trips(sent_s, waits_s)) is None
+    queued = examine(Fates(dropped, "forward", BYTES, sent_s=sent_s), trips(sent_s, waits_s))
+    assert queued.policer is None
     by_chance = random.random(PACKETS) < loss
-    assert find_policer(Fates(by_chance, "forward", BYTES, sent_s=sent_s), trips(sent_s)) is None
+    found = examine(Fates(by_chance, "forward", BYTES, sent_s=sent_s), trips(sent_s))
+    assert found.policer is None
+    # No search among the transfer's readings need look for one.
+    assert not found.is_possible
 
 
 @given(
@@ -78,5 +82,5 @@ def test_no_times_are_too_strange(times: list[float], lost: int, length: float) 
     fates = Fates(
         np.array([bool(lost >> n & 1) for n in range(len(times))]), "forward", length, sent_s=sent_s
     )
-    find_policer(fates, trips(sent_s))
-    find_policer(fates, RoundTrips(np.zeros(0), np.zeros(0)))
+    examine(fates, trips(sent_s))
+    examine(fates, RoundTrips(np.zeros(0), np.zeros(0)))

@@ -10,15 +10,16 @@ import numpy as np
 from airtcp._engine import Scenario
 from airtcp.fit.bottleneck import Settled
 from airtcp.fit.closure.again import OTHERS, USUAL, Repeated, repeated
+from airtcp.fit.closure.known import known
 from airtcp.fit.closure.searching import Search
 from airtcp.fit.closure.seen import Seen, measured
-from airtcp.fit.closure.starts import USUAL_BASE_S, Known, Starts
+from airtcp.fit.closure.starts import Starts
 from airtcp.fit.draft import number, rate
 from airtcp.fit.estimates import Estimates
 from airtcp.fit.evidence import Evidence, From
 from airtcp.fit.findings import Unknown
 from airtcp.fit.measurement import Measurement
-from airtcp.fit.policer import settled_policer
+from airtcp.fit.policer import examined, settled_policer
 
 GOODPUT_WITHIN, ROUND_TRIP_WITHIN, ROUND_TRIP_WITHIN_S = 0.1, 0.15, 2e-3
 """Bounds on how far the transfer's repetition may be off: shares, and seconds in addition."""
@@ -92,27 +93,18 @@ def settle(evidence: Evidence, estimates: Estimates, rate_bps: float | None) -> 
     source = _source(evidence)
     if source is None or "forward" in evidence.capacity:
         return None
-    if rate_bps is None and (policed := settled_policer(evidence, source)) is not None:
-        return From(policed, source)
+    fates = examined(evidence, source)
+    if rate_bps is None and fates.policer is not None:
+        return From(settled_policer(fates.policer, evidence, source), source)
     if _has_estimate(evidence):
         return None
     found = _both(source)
     if found is None or found[0].window_bytes is not None:
         return None
     transfer, seen = found
-    idle = estimates.delay if evidence.idle is not None else None
-    base_s = idle.base_s.best if idle is not None else None
-    if not np.isfinite(seen.srtt_s).any():
-        # The fit assumes a round trip then.
-        base_s = base_s or USUAL_BASE_S
-    probed = estimates.losses.get("both")
-    loss = probed.loss.share.best if probed is not None and probed.loss.lost else None
-    known = Known(
-        rate_bps,
-        base_s,
-        1 - math.sqrt(1 - loss) if loss is not None and loss < 1 else None,
-    )
-    settled = Search(Starts(transfer, seen, known)).settle()
+    beforehand = known(evidence, estimates, source, seen, rate_bps)
+    starts = Starts(transfer, seen, replace(beforehand, may_be_policed=fates.is_possible))
+    settled = Search(starts).settle()
     if settled is None:
         return None
     # On a slower link, what another scheme could gain would be missed.

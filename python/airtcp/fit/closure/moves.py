@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from airtcp.fit.bottleneck import PACKET_BYTES, Bottleneck, Cause
-from airtcp.fit.closure.starts import Known
+from airtcp.fit.closure.known import Known
 
 STEP = 0.25
 """The first step in most quantities, as a share."""

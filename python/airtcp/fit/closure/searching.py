@@ -75,21 +75,21 @@ class Search:
         self._descend(starts.random([fast_bps / starts.arrived_bps]), STEPS_AT_ONE_RATE)
         self._confirm()
         self._confirm(fast_bps)
+        self._confirm_ends()
         return self._settled(fast_bps)
 
     def _settled(self, fast_bps: float) -> Settled:
         """Returns what all runs say. A rate is open if a link of at least `fast_bps` explains the transfer as
         well, or if so much less arrived that the link was never full."""
         weights = {cause: self._evidence(cause) for cause in dict.fromkeys(p.cause for p in self.tried)}
-        least = min(self.tried.values())
-        alike = [path for path, value in self.tried.items() if value < least + AS_WELL or path in self.usual]
+        alike = [*self._alike(), *self.usual]
         fast = [path for path in alike if path.rate_bps >= fast_bps]
         first = min(self.tried, key=self.tried.__getitem__)
         is_hidden = first.cause == "random" and first.rate_bps >= FASTER * self.starts.arrived_bps
         rates = (
             None if fast or is_hidden else _hull([path.rate_bps for path in alike], STEPS_IN_VIEW.rate / 4)
         )
-        bases = _hull([path.base_s for path in alike], STEP / 4)
+        bases = self._bases()
         total = sum(weights.values())
         ranked = tuple(
             (self._of(cause)[0], _tempered(weights[cause] / total, len(weights)))
@@ -99,6 +99,19 @@ class Search:
         lossy = [path for path in fast if path.cause == best.cause == "random"]
         faster = min(lossy, key=self.tried.__getitem__, default=None)
         return Settled(best, ranked, rates, bases, self.runs, faster)
+
+    def _alike(self) -> list[Bottleneck]:
+        """Returns the paths that explain the transfer as well as the best."""
+        least = min(self.tried.values())
+        return [path for path, value in self.tried.items() if value < least + AS_WELL]
+
+    def _bases(self) -> tuple[float, float]:
+        """Returns between which bases a path explains the transfer as well, unless the base is known."""
+        known = self.starts.known.base_s
+        if known is not None:
+            return known.low or known.best, known.high or known.best
+        low, high = _hull([path.base_s for path in self._alike()], STEP / 4)
+        return low, min(high, self.starts.most_base_s)
 
     def _of(self, cause: Cause) -> list[Bottleneck]:
         """Returns the paths of that cause, the best first."""
@@ -134,9 +147,12 @@ class Search:
         return min(values, key=values.__getitem__, default=None)
 
     def _try(self, path: Bottleneck) -> float | None:
-        """Returns the misfit; None if the engine does not know the path, or the runs are spent."""
+        """Returns the misfit; None if the path cannot be, the engine does not know it, or the runs are
+        spent."""
         if path in self.tried:
             return self.tried[path]
+        if path.base_s > self.starts.most_base_s:
+            return None
         seeds = SEEDS[path.cause]
         if self.runs + seeds > MOST_RUNS:
             return None
@@ -162,8 +178,23 @@ class Search:
             best = next((path for path in self._of("random") if path.rate_bps >= least_bps), None)
             if best is None or best in self.confirmed:
                 return
-            self.tried[best] = self._run(best, Scenario.parse(best.toml), CONFIRMING_SEEDS)
-            self.confirmed.add(best)
+            self._run_again(best)
+
+    def _confirm_ends(self) -> None:
+        """Does the same for the paths with the least and the greatest base of those that explain the transfer
+        as well as the best."""
+        if self.starts.known.base_s is not None:
+            return
+        for farthest in (min, max):
+            for _ in range(MOST_CONFIRMED):
+                end = farthest(self._alike(), key=lambda path: path.base_s)
+                if end.cause != "random" or end in self.confirmed:
+                    break
+                self._run_again(end)
+
+    def _run_again(self, path: Bottleneck) -> None:
+        self.tried[path] = self._run(path, Scenario.parse(path.toml), CONFIRMING_SEEDS)
+        self.confirmed.add(path)
 
 
 def _rare(path: Bottleneck) -> float:

@@ -10,11 +10,12 @@ import numpy as np
 
 from airtcp.fit.bottleneck import PACKET_BYTES, Bottleneck
 from airtcp.fit.closure.again import Repeated
+from airtcp.fit.closure.known import USUAL_BASE_S, Known
 from airtcp.fit.closure.seen import Seen
 
 BASES = (0.08, 0.13, 0.2, 0.3, 0.42, 0.6, 0.8, 0.95)
 """The empty path's round trip, as shares of the longest one."""
-UNSEEN, USUAL_BASE_S = (1.4, 2.0, 3.0, 5.0, 9.0), 0.05
+UNSEEN = (1.4, 2.0, 3.0, 5.0, 9.0)
 """Without any round trips, the longest is one of these multiples of the empty path's, which is assumed."""
 FLAT = 1.6
 """A policer has no queue: its longest round trips are less than this times the shortest."""
@@ -25,15 +26,6 @@ LOST = ((0.6, 1.0), (1.0, 1.0), (1.0, 3.0))
 LOST_BESIDES = (0.1, 0.35)
 """and where the queue overflows besides."""
 FEWEST_QUEUED = 10.0
-
-
-@dataclass(frozen=True)
-class Known:
-    """What other evidence says; None if nothing."""
-
-    rate_bps: float | None = None
-    base_s: float | None = None
-    loss: float | None = None
 
 
 @dataclass(frozen=True)
@@ -52,7 +44,18 @@ class Starts:
     @property
     def shortest_s(self) -> float:
         known = np.isfinite(self.seen.srtt_s).any()
-        return float(np.nanmin(self.seen.srtt_s)) if known else self.known.base_s or USUAL_BASE_S
+        if known:
+            return float(np.nanmin(self.seen.srtt_s))
+        return self.known_base_s or USUAL_BASE_S
+
+    @property
+    def known_base_s(self) -> float | None:
+        return self.known.base_s.best if self.known.base_s is not None else None
+
+    @property
+    def most_base_s(self) -> float:
+        """The most that the empty path's round trip can be: none takes less, smoothed or not."""
+        return max(self.known_base_s or 0.0, self.shortest_s)
 
     @property
     def arrived_bps(self) -> float:
@@ -77,9 +80,9 @@ class Starts:
         rate_bps = self.known.rate_bps or self.standing_bps
         longest_s = 1.02 * self.longest_s
         bases = (
-            [self.known.base_s]
-            if self.known.base_s
-            else [share * longest_s for share in BASES if share * longest_s <= 1.02 * self.shortest_s]
+            [self.known_base_s]
+            if self.known_base_s
+            else [share * longest_s for share in BASES if share * longest_s <= self.shortest_s]
         )
         is_seen = np.isfinite(self.seen.srtt_s).any()
         for base_s in bases or [self.shortest_s]:
@@ -89,10 +92,12 @@ class Starts:
 
     def policer(self) -> Iterator[Bottleneck]:
         is_seen = np.isfinite(self.seen.srtt_s).any()
+        if not self.known.may_be_policed:
+            return
         if (is_seen and self.longest_s > FLAT * self.shortest_s) or not self.seen.retransmissions > 0:
             return
         rate_bps = self.known.rate_bps or self.arrived_bps
-        base_s = self.known.base_s or self.shortest_s
+        base_s = self.known_base_s or self.shortest_s
         for faster in (1.0, 1.3, 1.8) if self.known.rate_bps is None else (1.0,):
             for kilobytes in (8, 15, 30, 60, 125, 500):
                 burst_bytes = kilobytes * 1e3
@@ -105,7 +110,7 @@ class Starts:
         share = self.known.loss or self.resent_share
         if not share > 0:
             return
-        base_s = self.known.base_s or NEAR_SHORTEST * self.shortest_s
+        base_s = self.known_base_s or NEAR_SHORTEST * self.shortest_s
         rates = [self.known.rate_bps] if self.known.rate_bps else [by * self.arrived_bps for by in faster]
         for (of_resent, run_packets), rate_bps in product(LOST, rates):
             loss = self.known.loss or of_resent * share

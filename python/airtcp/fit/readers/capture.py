@@ -169,7 +169,17 @@ def _transfer(found: CaptureColumns) -> Transfer:
         ecn=found["ecn"],
         course=course,
         arrived=arrived,
+        least_s=_least_s(found),
     )
+
+
+def _least_s(found: CaptureColumns) -> float | None:
+    """Returns the least round trip from the handshake on; None if that was not captured."""
+    handshake_s, way = found["handshake_rtt_s"], found["forward"]
+    if handshake_s is None or way["position"] != "sender":
+        # Elsewhere, the data's round trips are not those of the whole path.
+        return handshake_s
+    return min(handshake_s, float(way["rtt_s"].min(initial=handshake_s)))
 
 
 def _tells_copies_apart(found: CaptureColumns) -> bool:

@@ -29,6 +29,8 @@ _BUSY = re.compile(r"\bbusy:(\d{1,15})ms")
 _BULK = 0.9
 """A connection that had data to send for this share of its life is a transfer that can be repeated."""
 _FEW_SAMPLES = 4
+_FORGETS_AFTER_S = 300.0
+"""Linux's `tcp_min_rtt_wlen`: `minrtt` is the least of so long."""
 _PREFIXES = {"": 1.0, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
 _FLAGS = frozenset(("ts", "sack", "ecn", "ecnseen", "fastopen"))
 _ALGORITHM = re.compile(r"[a-z][a-z0-9_-]*$")
@@ -161,6 +163,7 @@ class Connection:
             ecn=self.has_ecn or None,
             course=course,
             arrived=arrived,
+            least_s=self.least_s if course is not None and _begun_s(course) < _FORGETS_AFTER_S else None,
         )
 
     def _course(self, time_s: Floats) -> tuple[Course, Arrived] | None:
@@ -169,8 +172,8 @@ class Connection:
         grown = float(acked[-1] - acked[0])
         if len(acked) < _FEW_SAMPLES or grown <= 0 or not (spans_s > 0).all() or (np.diff(acked) < 0).any():
             return None
-        # What was acknowledged before the first sample came at the same rate.
-        begun_s = float(acked[0] / grown * (time_s[-1] - time_s[0]))
+        # It had something to send since it began; ss omits zeros.
+        begun_s = float(np.nan_to_num(self.busy_s[0]))
         lasted_s = begun_s + float(time_s[-1] - time_s[0])
         if not self.busy_s[-1] >= _BULK * lasted_s:
             return None
@@ -192,6 +195,11 @@ class Connection:
         packets = int(_value(self.last, "data_segs_out"))
         late = int(_value(self.last, "reord_seen"))
         return (Reordering(packets, late, np.empty(0), "forward"),) if packets and late else ()
+
+
+def _begun_s(course: Course) -> float:
+    """Returns how long it had been sending at the first sample."""
+    return float(course.end_s[0] - course.interval_s[0])
 
 
 def bytes_acked(fields: Fields) -> float:

@@ -85,6 +85,7 @@ def _transfer(parts: list[Transfer]) -> Transfer | None:
         ecn=any(part.ecn for part in parts) or None,
         course=parts[0].course if len(parts) == 1 else None,
         arrived=parts[0].arrived if len(parts) == 1 else None,
+        least_s=parts[0].least_s if len(parts) == 1 else None,
     )
 
 
