@@ -11,17 +11,38 @@ import numpy as np
 from airtcp._engine import Scenario
 
 Tool = Literal[
-    "ping", "fping", "irtt", "mtr", "iperf3", "capture", "ss", "ping, iperf3", "ping under load", "two pings"
+    "ping",
+    "fping",
+    "irtt",
+    "mtr",
+    "iperf3",
+    "capture",
+    "ss",
+    "flent",
+    "ping, iperf3",
+    "ping under load",
+    "two pings",
 ]
 TRANSFERS: tuple[Tool, ...] = ("iperf3", "capture", "ss", "ping, iperf3")
 PROBERS: tuple[Tool, ...] = ("ping", "fping", "irtt", "mtr")
 Limit = Literal["queue", "policer", "hole"]
 SIMULATED: tuple[Tool, ...] = ("ping", "capture", "irtt", "ping", "capture", "iperf3")
-"""In turn."""
+"""Of the first simulated paths, in turn."""
+FIRST_OF_MORE = 240
+"""The first simulated path of those that other tools measure."""
 POLICED_OF, POLICED = 24, frozenset({11, 22})
 """Of so many simulated paths in turn, these have a policer: one with iperf3, one with a capture."""
 TRANSFER: tuple[Tool, ...] = ("ping", "irtt", "iperf3", "capture", "ss", "ping, iperf3", "ping under load")
 BEFORE_A_HOLE: tuple[Tool, ...] = ("iperf3", "capture", "ss", "two pings")
+MORE: tuple[tuple[Tool, Limit], ...] = (
+    ("ss", "queue"),
+    ("fping", "queue"),
+    ("ss", "queue"),
+    ("mtr", "queue"),
+    ("ss", "policer"),
+    ("flent", "queue"),
+)
+"""What measures those, and what limits them; in turn."""
 REAL: tuple[tuple[tuple[Tool, ...], Limit], ...] = (
     (("ping",), "queue"),
     (TRANSFER, "queue"),
@@ -141,6 +162,9 @@ class KnownPath:
 
 def known_path(number: int) -> KnownPath:
     """Returns path `number` of those that are simulated, always the same."""
+    if number >= FIRST_OF_MORE:
+        other, limited_by = MORE[number % len(MORE)]
+        return _drawn(39, number, (other,), limited_by)
     tool = SIMULATED[number % len(SIMULATED)]
     limit: Limit = "policer" if number % POLICED_OF in POLICED else "queue"
     return _drawn(39, number, (tool,), limit)

@@ -63,22 +63,53 @@ def probe(
     `load` are the keys of a transfer that runs beside the probes, such as `{"start": "40s"}`; without it the
     path is idle. The same arguments give the same fates.
     """
-    senders = max(1, math.ceil(TURN_S / interval_s))
-    turn_s = senders * interval_s
     with scratch_folder() as folder:
-        test = _between_taps(path, folder).vary(
+        return Probing(
+            path, folder, count=count, interval_s=interval_s, packet_bytes=packet_bytes, load=load
+        ).run(seed, scheme)
+
+
+class Probing:
+    """A scenario that sends probes over both ways of a path, in place of its own flows."""
+
+    def __init__(
+        self,
+        path: Scenario,
+        folder: Path,
+        *,
+        count: int,
+        interval_s: float,
+        packet_bytes: int,
+        load: Mapping[str, object] | None,
+    ) -> None:
+        self._folder, self._count, self._interval_s, self._bytes = folder, count, interval_s, packet_bytes
+        self._senders = max(1, math.ceil(TURN_S / interval_s))
+        self.test = _between_taps(path, folder).vary(
             duration=f"{count * interval_s + TURN_S:.9f}s",
             warmup="0s",
             flow=[
                 {"name": "load", **(load or {"traffic": {"kind": "bytes", "size": "1B"}})},
-                *(_probe_flow(way, senders, interval_s, packet_bytes) for way in ("forward", "reverse")),
+                *(
+                    _probe_flow(way, self._senders, interval_s, packet_bytes)
+                    for way in ("forward", "reverse")
+                ),
             ],
         )
+
+    def run(self, seed: int, scheme: str) -> Probes:
+        turn_s = self._senders * self._interval_s
         there, back = (
-            _delays(_captured(test, seed, scheme, tap, folder), turn_s, interval_s, count, first)
-            for tap, first in ((BEHIND, 0), (BEFORE, senders))
+            _delays(
+                _captured(self.test, seed, scheme, tap, self._folder),
+                turn_s,
+                self._interval_s,
+                self._count,
+                first,
+            )
+            for tap, first in ((BEHIND, 0), (BEFORE, self._senders))
         )
-    return Probes(interval_s * np.arange(count, dtype=np.float64), there, back, packet_bytes)
+        sent_s = self._interval_s * np.arange(self._count, dtype=np.float64)
+        return Probes(sent_s, there, back, self._bytes)
 
 
 def arrivals_s(

@@ -7,11 +7,20 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from airtcp_studies.calibration.claims import Claim, Told
+from airtcp_studies.calibration.claims import Claim, Told, claims
 from airtcp_studies.calibration.journal import Circumstances, Journal, Studied
 from airtcp_studies.calibration.page import judged, page, text
-from airtcp_studies.calibration.paths import REAL, KnownPath, known_path, real_path
-from airtcp_studies.calibration.study import Coverage, coverages, study
+from airtcp_studies.calibration.paths import (
+    FIRST_OF_MORE,
+    MORE,
+    REAL,
+    SIMULATED,
+    KnownPath,
+    known_path,
+    real_path,
+)
+from airtcp_studies.calibration.simulated import measured
+from airtcp_studies.calibration.study import PATHS, Coverage, coverages, study
 
 from airtcp.fit.floor import base_round_trip, seen_base
 
@@ -84,6 +93,22 @@ def test_a_path_that_is_drawn_otherwise_is_studied_again(tmp_path: Path) -> None
 
     assert Journal(file, known_path).missing(2) == [1]
     assert Journal(file, other).missing(2) == [0, 1]
+
+
+def test_further_paths_are_simulated_for_other_tools() -> None:
+    """The first ones stay as they were drawn."""
+    further = [known_path(FIRST_OF_MORE + number) for number in range(len(MORE))]
+    assert {path.tools[0] for path in further} == {"ss", "fping", "mtr", "flent"}
+    assert {path.tools[0] for path in map(known_path, range(FIRST_OF_MORE))} == set(SIMULATED)
+    assert {path.limit for path in further} == {"queue", "policer"}
+    assert PATHS % len(MORE) == 0
+
+
+def test_a_flent_file_claims_bounds(tmp_path: Path) -> None:
+    number = next(n for n in range(FIRST_OF_MORE, PATHS) if known_path(n).tools == ("flent",))
+    found = claims(known_path(number), measured(known_path(number), tmp_path)).of
+    assert {each.quantity for each in found} == {"rate", "round trip without a queue"}
+    assert all(each.holds and not each.is_interval for each in found)
 
 
 @pytest.mark.parametrize("number", range(len(REAL)))
