@@ -4,8 +4,8 @@
 //! matches no socket by its addresses. Only the kernel can tell it from an ACK of a connection that runs elsewhere:
 //! `bpf/cookies.bpf.c` asks it.
 
-use crate::cc::listening;
 use crate::filter::{FilterError, attach_tcx, link_len};
+use crate::loading::listening;
 use crate::skeleton::cookies::{CookiesSkel, CookiesSkelBuilder};
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use libbpf_rs::{Link, OpenObject, ProgramAttachType};

@@ -4,12 +4,12 @@
 //! The programs are in `src/bpf`. `build.rs` compiles and embeds them, so that clang is needed to build this
 //! crate, but not to run it.
 
-pub mod bpffs;
 pub mod cc;
 pub mod cgroup;
 pub mod cookies;
 pub mod filter;
 pub mod header_first;
+pub mod loading;
 pub mod namespace;
 pub mod netlink;
 pub mod probe;

@@ -1,8 +1,9 @@
 //! Why a controller could not be loaded, found, changed or applied.
 
-use super::{Owner, Unloaded, requirements};
-use crate::bpffs::MountError;
+use super::{Owner, Unloaded, missing_in_kernel};
 use crate::cgroup::CgroupError;
+use crate::loading::bpffs::MountError;
+use crate::loading::{Refusal, missing_capabilities};
 use crate::namespace::NamespaceError;
 use airtcp_proto::cc::RegistryError;
 use airtcp_wire::spelling::hint;
@@ -26,8 +27,8 @@ pub enum CcError {
     Capability(String),
     #[error("this kernel does not support eBPF congestion controls: {0}")]
     Unsupported(&'static str),
-    #[error("cannot {doing}: {source}{}", log_lines(.log))]
-    Kernel { doing: String, source: libbpf_rs::Error, log: Vec<String> },
+    #[error("cannot {doing}: {refusal}")]
+    Kernel { doing: String, refusal: Refusal },
     #[error("cannot {doing}: {source}")]
     Io { doing: String, source: io::Error },
     #[error("`{0}` is not an IPv4 prefix such as 10.1.0.0/16, 10.1.2.3 or default{1}")]
@@ -47,10 +48,6 @@ pub enum CcError {
 }
 
 impl CcError {
-    pub(super) fn libbpf(doing: &str, source: libbpf_rs::Error) -> CcError {
-        CcError::refusal(doing.to_owned(), source, Vec::new())
-    }
-
     /// For `map_err`, with what was being done.
     pub(super) fn io(doing: impl Into<String>) -> impl FnOnce(io::Error) -> CcError {
         let doing = doing.into();
@@ -58,13 +55,13 @@ impl CcError {
     }
 
     /// The error for a refusal of the kernel. Names what the kernel or this process lacks, if that is why.
-    pub(super) fn refusal(doing: String, source: libbpf_rs::Error, log: Vec<String>) -> CcError {
-        if let Some(missing) = requirements::missing_capabilities() {
+    pub(super) fn refusal(doing: impl Into<String>, refusal: impl Into<Refusal>) -> CcError {
+        if let Some(missing) = missing_capabilities() {
             return CcError::Capability(missing);
         }
-        match requirements::missing_in_kernel() {
+        match missing_in_kernel() {
             Some(missing) => CcError::Unsupported(missing),
-            None => CcError::Kernel { doing, source, log },
+            None => CcError::Kernel { doing: doing.into(), refusal: refusal.into() },
         }
     }
 }
@@ -80,8 +77,4 @@ fn cure(owner: &Owner, name: &str) -> String {
 
 fn undone(unloaded: &Unloaded) -> String {
     unloaded.undone.iter().map(|target| format!("\n  undone: {target}")).collect()
-}
-
-pub(crate) fn log_lines(log: &[String]) -> String {
-    log.iter().map(|line| format!("\n  {line}")).collect()
 }

@@ -29,7 +29,7 @@ impl Loaded {
     /// # Errors
     /// The kernel refuses to read them.
     pub fn counters(&self) -> Result<Counters, CcError> {
-        let failed = |source| CcError::libbpf("read its counters", source);
+        let failed = |source| CcError::refusal("read its counters", source);
         Ok(Counters::sum(
             &self.counters.lookup_percpu(&KEY, MapFlags::ANY).map_err(failed)?.unwrap_or_default(),
         ))
@@ -57,7 +57,7 @@ impl Loaded {
             field.write(values.get(&field.name), &mut memory);
         }
         map.update(&KEY, &memory, MapFlags::ANY)
-            .map_err(|source| CcError::libbpf("change its parameters", source))
+            .map_err(|source| CcError::refusal("change its parameters", source))
     }
 
     /// The present parameters, as exactly as the program stores them.
@@ -81,5 +81,5 @@ impl Loaded {
 
 fn memory(params: &MapHandle) -> Result<Vec<u8>, CcError> {
     let found = params.lookup(&KEY, MapFlags::ANY);
-    Ok(found.map_err(|source| CcError::libbpf("read its parameters", source))?.unwrap_or_default())
+    Ok(found.map_err(|source| CcError::refusal("read its parameters", source))?.unwrap_or_default())
 }

@@ -1,6 +1,7 @@
 //! Who a congestion control of the kernel belongs to.
 
-use super::{CcError, pinned, requirements};
+use super::pins;
+use crate::loading::missing_capabilities;
 use libbpf_rs::btf::types::{MemberAttr, Struct};
 use libbpf_rs::btf::{Btf, HasSize};
 use libbpf_rs::query::MapInfoIter;
@@ -24,20 +25,10 @@ pub enum Owner {
     Unknown,
 }
 
-/// The kernel's congestion controls, with their owners.
-///
-/// # Errors
-/// There is no TCP.
-pub fn available() -> Result<Vec<(String, Owner)>, CcError> {
-    let path = "/proc/sys/net/ipv4/tcp_available_congestion_control";
-    let names = std::fs::read_to_string(path).map_err(CcError::io(format!("read {path}")))?;
-    Ok(names.split_whitespace().map(|name| (name.to_owned(), Owner::of(name))).collect())
-}
-
 impl Owner {
     /// The owner of an existing congestion control.
     pub(super) fn of(name: &str) -> Owner {
-        if pinned::is_pinned(name) {
+        if pins::is_pinned(name) {
             return Owner::Airtcpd;
         }
         if let Some(map_id) = struct_ops_map(name) {
@@ -48,7 +39,7 @@ impl Owner {
         if Path::new("/sys/module").join(&module).join("initstate").exists() {
             return Owner::Module { name: module };
         }
-        match requirements::missing_capabilities() {
+        match missing_capabilities() {
             None => Owner::Kernel,
             Some(_) => Owner::Unknown,
         }

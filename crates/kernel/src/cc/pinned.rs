@@ -1,21 +1,17 @@
 //! Controllers that outlive the process that loaded them: pinned in the BPF file system.
 
 use super::apply::{self, Applied, Target};
-use super::record::{LoadedController, Lock};
-use super::{CcError, Loaded, Registered, Request, find, register, requirements};
-use crate::bpffs;
+use super::pins::{COUNTERS, FOLDER, LINK, PARAMS, folder, is_pinned};
+use super::record::{self, LoadedController};
+use super::{CcError, Loaded, Registered, Request, Unloaded, find, register};
+use crate::loading::{self, bpffs};
 use airtcp_wire::spelling::nearest;
 use libbpf_rs::MapHandle;
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::ErrorKind;
 use std::ops::Deref;
-use std::path::{Path, PathBuf};
-
-const FOLDER: &str = "/sys/fs/bpf/airtcp/cc";
-const LINK: &str = "link";
-const COUNTERS: &str = "counters";
-const PARAMS: &str = "params";
+use std::path::PathBuf;
 
 /// A pinned controller.
 pub struct Pinned {
@@ -31,28 +27,12 @@ impl Deref for Pinned {
     }
 }
 
-/// What [`unload`] has done.
-#[derive(Clone, Debug, Default)]
-pub struct Unloaded {
-    /// Its name in the kernel.
-    pub name: String,
-    /// Sockets that still use it. The kernel keeps the program for them until they close. `None` if unknown.
-    pub sockets: Option<u64>,
-    /// What was undone, in words.
-    pub undone: Vec<String>,
-    /// What could not be undone, in words.
-    pub left: Vec<String>,
-    /// Whether it is still the default of the calling thread's network namespace, because somebody else has set
-    /// that.
-    pub is_default: bool,
-}
-
 /// Loads and pins controllers, and applies them to the targets: all of it, or nothing.
 ///
 /// # Errors
 /// [`CcError`]; nothing is left behind.
 pub fn load(requests: &[Request], targets: &[Target]) -> Result<Vec<Pinned>, CcError> {
-    let _lock = Lock::take()?;
+    let _lock = record::lock()?;
     clean()?;
     let registered = requests.iter().map(register).collect::<Result<Vec<_>, _>>()?;
     let names: Vec<_> = registered.iter().map(|registered| registered.name().to_owned()).collect();
@@ -103,7 +83,7 @@ pub fn open(name: &str) -> Result<Pinned, CcError> {
 /// # Errors
 /// It is not loaded, or as [`Loaded::set`]. Nothing is changed.
 pub fn set(name: &str, changes: &BTreeMap<String, f64>) -> Result<(), CcError> {
-    let _lock = Lock::take()?;
+    let _lock = record::lock()?;
     open(name)?.set_all(changes)
 }
 
@@ -113,7 +93,7 @@ pub fn set(name: &str, changes: &BTreeMap<String, f64>) -> Result<(), CcError> {
 /// # Errors
 /// It is not loaded, or something cannot be undone. Then it stays, applied to that alone, unless `is_forced`.
 pub fn unload(name: &str, is_forced: bool) -> Result<Unloaded, CcError> {
-    let _lock = Lock::take()?;
+    let _lock = record::lock()?;
     remove(&loaded_name(name)?, is_forced)
 }
 
@@ -129,19 +109,11 @@ impl Pinned {
     }
 }
 
-pub(super) fn folder(name: &str) -> PathBuf {
-    Path::new(FOLDER).join(name)
-}
-
-pub(super) fn is_pinned(name: &str) -> bool {
-    folder(name).join(LINK).exists()
-}
-
 fn folders() -> Result<Vec<String>, CcError> {
     let entries = match fs::read_dir(FOLDER) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
         Err(error) if error.kind() == ErrorKind::PermissionDenied => {
-            requirements::check_capabilities()?;
+            record::check_capabilities()?;
             return Err(CcError::io(format!("read {FOLDER}"))(error));
         }
         entries => entries.map_err(CcError::io(format!("read {FOLDER}")))?,
@@ -173,7 +145,7 @@ fn loaded_name(name: &str) -> Result<String, CcError> {
 fn maps(name: &str, record: &LoadedController) -> Result<Loaded, CcError> {
     let open = |pin: &str| {
         let found = MapHandle::from_pinned_path(folder(name).join(pin));
-        found.map_err(|source| CcError::libbpf(&format!("open the {pin} of `{name}`"), source))
+        found.map_err(|source| CcError::refusal(format!("open the {pin} of `{name}`"), source))
     };
     let controller = find(&record.scheme)?;
     let has_params = folder(name).join(PARAMS).exists();
@@ -191,7 +163,7 @@ fn pin_and_apply(mut registered: Registered, targets: &[Target]) -> Result<Pinne
         LoadedController { scheme, version: env!("CARGO_PKG_VERSION").to_owned(), applied: Vec::new() };
     record.write(&name)?;
     fs::create_dir_all(folder(&name)).map_err(CcError::io(format!("make {}", folder(&name).display())))?;
-    pin(&mut registered).map_err(|source| CcError::libbpf(&format!("pin `{name}`"), source))?;
+    pin(&mut registered).map_err(|source| CcError::refusal(format!("pin `{name}`"), source))?;
     for target in targets {
         let applied = apply::plan(target)?;
         refuse_clashes(&applied)?;
@@ -257,12 +229,7 @@ fn remove(name: &str, is_forced: bool) -> Result<Unloaded, CcError> {
     // The link first, because it reserves the name.
     let pins = fs::read_dir(&folder).into_iter().flatten().flatten().map(|pin| pin.path());
     for pin in std::iter::once(folder.join(LINK)).chain(pins) {
-        match fs::remove_file(&pin) {
-            Err(error) if error.kind() != ErrorKind::NotFound => {
-                return Err(CcError::io(format!("remove {}", pin.display()))(error));
-            }
-            _ => {}
-        }
+        loading::remove(&pin).map_err(CcError::io(format!("remove {}", pin.display())))?;
     }
     let _ = fs::remove_dir(&folder);
     LoadedController::remove(name)?;

@@ -1,13 +1,11 @@
 //! Records of pinned controllers, from which any process can report and undo them: files in /run/airtcp/cc. One
 //! process at a time changes them.
 
+use super::CcError;
 use super::apply::Applied;
-use super::{CcError, requirements};
-use nix::fcntl::{Flock, FlockArg};
+use crate::loading::{Lock, Record, missing_capabilities};
 use serde::{Deserialize, Serialize};
-use std::fs::{self, File};
-use std::io::{self, ErrorKind};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 const FOLDER: &str = "/run/airtcp/cc";
 
@@ -24,52 +22,33 @@ pub struct LoadedController {
 impl LoadedController {
     /// Returns an empty record if there is none.
     pub fn read(name: &str) -> Result<LoadedController, CcError> {
-        let path = path(name);
-        let doing = || format!("read {}", path.display());
-        match fs::read(&path) {
-            Ok(text) => serde_json::from_slice(&text).map_err(|error| CcError::io(doing())(error.into())),
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(LoadedController::default()),
-            Err(error) => Err(CcError::io(doing())(error)),
-        }
+        let record = record(name);
+        let read = record.read().map_err(CcError::io(format!("read {}", record.0.display())))?;
+        Ok(read.unwrap_or_default())
     }
 
-    /// Writes all or nothing: a crash leaves the previous record.
     pub fn write(&self, name: &str) -> Result<(), CcError> {
-        let (path, new) = (path(name), path(&format!("{name}.new")));
-        let write = || -> io::Result<()> {
-            fs::create_dir_all(FOLDER)?;
-            fs::write(&new, serde_json::to_vec_pretty(self)?)?;
-            fs::rename(&new, &path)
-        };
-        write().map_err(CcError::io(format!("write {}", path.display())))
+        let record = record(name);
+        record.write(self).map_err(CcError::io(format!("write {}", record.0.display())))
     }
 
     pub fn remove(name: &str) -> Result<(), CcError> {
-        match fs::remove_file(path(name)) {
-            Err(error) if error.kind() != ErrorKind::NotFound => {
-                Err(CcError::io(format!("forget `{name}`"))(error))
-            }
-            _ => Ok(()),
-        }
+        record(name).remove().map_err(CcError::io(format!("forget `{name}`")))
     }
 }
 
-/// Held while something is loaded, changed or unloaded.
-pub struct Lock(#[expect(dead_code, reason = "unlocks when it is dropped")] Flock<File>);
-
-impl Lock {
-    /// Reports missing capabilities before it touches files.
-    pub fn take() -> Result<Lock, CcError> {
-        requirements::check_capabilities()?;
-        let doing = || CcError::io(format!("lock {FOLDER}"));
-        fs::create_dir_all(FOLDER).map_err(doing())?;
-        let folder = File::open(FOLDER).map_err(doing())?;
-        let lock =
-            Flock::lock(folder, FlockArg::LockExclusive).map_err(|(_, errno)| doing()(errno.into()))?;
-        Ok(Lock(lock))
-    }
+/// Held while something is loaded, changed or unloaded. Reports missing capabilities before it touches files.
+pub fn lock() -> Result<Lock, CcError> {
+    check_capabilities()?;
+    Lock::take(FOLDER).map_err(CcError::io(format!("lock {FOLDER}")))
 }
 
-fn path(name: &str) -> PathBuf {
-    Path::new(FOLDER).join(format!("{name}.json"))
+/// # Errors
+/// [`CcError::Capability`].
+pub fn check_capabilities() -> Result<(), CcError> {
+    missing_capabilities().map_or(Ok(()), |missing| Err(CcError::Capability(missing)))
+}
+
+fn record(name: &str) -> Record {
+    Record(Path::new(FOLDER).join(format!("{name}.json")))
 }

@@ -1,7 +1,7 @@
 //! Registers controllers with the kernel.
 
-use super::libbpf::listening;
 use super::{CcError, Controller, Loaded, Owner};
+use crate::loading::listening;
 use libbpf_rs::{ErrorKind, Link, MapCore, MapHandle, MapType, Object, ObjectBuilder, OpenObject};
 use std::collections::BTreeMap;
 use std::ops::Deref;
@@ -60,9 +60,9 @@ pub fn register(request: &Request) -> Result<Registered, CcError> {
         prepare(&mut open, request.controller, name, |param| values.get(param));
         attach(&mut open.load()?, request.controller, name)
     })
-    .map_err(|(source, log)| match source.kind() {
+    .map_err(|refusal| match refusal.source.kind() {
         ErrorKind::AlreadyExists => CcError::Exists { name: name.to_owned(), owner: Owner::of(name) },
-        _ => CcError::refusal(format!("load `{name}`"), source, log),
+        _ => CcError::refusal(format!("load `{name}`"), refusal),
     })
 }
 

@@ -1,7 +1,7 @@
 //! Why packets cannot be filtered.
 
-use crate::bpffs::MountError;
-use crate::cc::{log_lines, missing_capabilities};
+use crate::loading::bpffs::MountError;
+use crate::loading::{Refusal, missing_capabilities};
 use crate::namespace::NamespaceError;
 use std::io;
 
@@ -29,8 +29,8 @@ pub enum FilterError {
         "{interface}: the queue is {queue}, and must be a FIFO: pfifo, bfifo, or tbf with nothing inside. For example: tc qdisc replace dev {interface} root tbf rate 10mbit burst 10kb limit 75kb"
     )]
     NoFifo { interface: String, queue: String },
-    #[error("the kernel rejects the program (`airtcpd doctor` shows what is missing): {source}{}", log_lines(.log))]
-    Program { source: libbpf_rs::Error, log: Vec<String> },
+    #[error("the kernel rejects the program (`airtcpd doctor` shows what is missing): {0}")]
+    Program(Refusal),
     #[error("missing {0}: run as root or with these capabilities")]
     Capability(String),
     #[error("cannot {doing}: {source}")]
@@ -63,9 +63,9 @@ impl FilterError {
     }
 }
 
-/// A refusal of the kernel, with libbpf's messages. Names what this process lacks, if that is why.
-impl From<(libbpf_rs::Error, Vec<String>)> for FilterError {
-    fn from((source, log): (libbpf_rs::Error, Vec<String>)) -> FilterError {
-        missing_capabilities().map_or(FilterError::Program { source, log }, FilterError::Capability)
+/// Names what this process lacks, if that is why.
+impl From<Refusal> for FilterError {
+    fn from(refusal: Refusal) -> FilterError {
+        missing_capabilities().map_or(FilterError::Program(refusal), FilterError::Capability)
     }
 }

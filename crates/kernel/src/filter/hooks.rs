@@ -3,7 +3,7 @@
 
 use super::FilterError;
 use super::clsact::Clsact;
-use crate::cc::listening;
+use crate::loading::{Refusal, listening};
 use libbpf_rs::{AsRawLibbpf, Link, ProgramMut, libbpf_sys};
 use std::io;
 use std::mem::size_of;
@@ -39,7 +39,7 @@ impl Hold {
         match attach_tcx(data, index) {
             Ok(data) => Ok(Hold::Tcx([data, attach_tcx(acks, index).map_err(FilterError::from)?])),
             // An older kernel does not know this kind of link.
-            Err((error, _)) if error.kind() == libbpf_rs::ErrorKind::InvalidInput => {
+            Err(refusal) if refusal.source.kind() == libbpf_rs::ErrorKind::InvalidInput => {
                 Clsact::attach(index, data, acks).map(Hold::Clsact)
             }
             Err(refused) => Err(refused.into()),
@@ -49,7 +49,7 @@ impl Hold {
 
 /// Attaches a program where packets come in by the interface with this index, or go out, behind those of others.
 #[allow(unsafe_code, reason = "libbpf-rs has no tcx")]
-pub fn attach_tcx(program: &ProgramMut<'_>, index: u32) -> Result<Link, (libbpf_rs::Error, Vec<String>)> {
+pub fn attach_tcx(program: &ProgramMut<'_>, index: u32) -> Result<Link, Refusal> {
     let options =
         libbpf_sys::bpf_tcx_opts { sz: size_of::<libbpf_sys::bpf_tcx_opts>() as u64, ..Default::default() };
     listening(|| {

@@ -3,14 +3,12 @@
 use super::clsact::Clsact;
 use super::hooks::{Hold, Hooks};
 use super::{Attached, FilterError, FlowRecord, Parameters, Totals, attach, maps};
-use crate::bpffs;
-use crate::cc::missing_capabilities;
+use crate::loading::{self, Lock, bpffs, missing_capabilities};
 use crate::namespace::NamespaceId;
 use libbpf_rs::query::LinkTypeInfo;
 use libbpf_rs::{Link, MapHandle};
-use nix::fcntl::{Flock, FlockArg};
 use nix::net::if_::{if_indextoname, if_nametoindex};
-use std::fs::{self, File};
+use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
@@ -245,19 +243,13 @@ fn folders() -> Result<Vec<PathBuf>, FilterError> {
 fn remove(folder: &Path) -> Result<(), FilterError> {
     for name in LINKS.into_iter().chain(MAPS).chain(CLSACT) {
         let pin = folder.join(name);
-        match fs::remove_file(&pin) {
-            Err(error) if error.kind() != ErrorKind::NotFound => {
-                return Err(FilterError::io(pin.display().to_string())(error));
-            }
-            _ => {}
-        }
+        loading::remove(&pin).map_err(FilterError::io(pin.display().to_string()))?;
     }
     fs::remove_dir(folder).map_err(FilterError::io(folder.display().to_string()))
 }
 
 /// Lets one process at a time make changes.
-fn lock() -> Result<Flock<File>, FilterError> {
+fn lock() -> Result<Lock, FilterError> {
     missing_capabilities().map_or(Ok(()), |missing| Err(FilterError::Capability(missing)))?;
-    let opened = fs::create_dir_all(LOCK).and_then(|()| File::open(LOCK)).map_err(FilterError::io(LOCK))?;
-    Flock::lock(opened, FlockArg::LockExclusive).map_err(|(_, errno)| FilterError::io(LOCK)(errno.into()))
+    Lock::take(LOCK).map_err(FilterError::io(LOCK))
 }

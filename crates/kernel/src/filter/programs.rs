@@ -1,7 +1,7 @@
 //! The programs in the kernel, not yet on an interface.
 
 use super::{FilterError, FlowRecord, Parameters, Totals, maps};
-use crate::cc::listening;
+use crate::loading::listening;
 use crate::skeleton::filter::{FilterSkel, FilterSkelBuilder};
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use libbpf_rs::{MapHandle, OpenObject, ProgramAttachType, ProgramInput, ProgramMut};

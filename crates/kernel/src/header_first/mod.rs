@@ -6,8 +6,8 @@
 
 mod fifo;
 
-use crate::cc::listening;
 use crate::filter::{FilterError, attach_tcx, handle, link_len};
+use crate::loading::listening;
 use crate::netlink::LOOPBACK;
 use crate::skeleton::header_first::types::limits;
 use crate::skeleton::header_first::{HeaderFirstSkel, HeaderFirstSkelBuilder};
@@ -96,9 +96,9 @@ fn attach_at(
     let mut object = MaybeUninit::uninit();
     let skeleton = listening(|| load(&mut object, link_len, parameters, fifo))?;
     let link =
-        attach_tcx(&skeleton.progs.header_first, index).map_err(|(error, log)| match error.kind() {
+        attach_tcx(&skeleton.progs.header_first, index).map_err(|refusal| match refusal.source.kind() {
             libbpf_rs::ErrorKind::InvalidInput => FilterError::NoTcx,
-            _ => (error, log).into(),
+            _ => refusal.into(),
         })?;
     Ok((Attached(link), Meter(handle(&skeleton.maps.totals)?)))
 }

@@ -1,5 +1,5 @@
-use crate::cc::{log_lines, missing_capabilities};
 use crate::cgroup::CgroupError;
+use crate::loading::{Refusal, missing_capabilities};
 use crate::namespace::NamespaceError;
 use libbpf_rs::ErrorKind;
 use std::io;
@@ -16,8 +16,8 @@ pub enum RtoError {
     Namespace(#[from] NamespaceError),
     #[error("this kernel has no TCP_RTO_MAX_MS ({0}): Linux 6.15 or newer is needed")]
     OldKernel(io::Error),
-    #[error("the kernel rejects the program (`airtcpd doctor` shows what is missing): {source}{}", log_lines(.log))]
-    Program { source: libbpf_rs::Error, log: Vec<String> },
+    #[error("the kernel rejects the program (`airtcpd doctor` shows what is missing): {0}")]
+    Program(Refusal),
     #[error(
         "cannot attach the program to {0}: {1}; one of somebody else's that excludes others is in the way, there or above \
          (`bpftool cgroup tree` shows those without `multi`): detach that first"
@@ -45,23 +45,23 @@ impl RtoError {
     /// The error if a cgroup refuses a loaded program.
     pub(super) fn attaching(self, cgroup: &Path) -> RtoError {
         match self {
-            RtoError::Program { source, .. } if source.kind() == ErrorKind::PermissionDenied => {
-                RtoError::Exclusive(cgroup.to_owned(), source)
+            RtoError::Program(refusal) if refusal.source.kind() == ErrorKind::PermissionDenied => {
+                RtoError::Exclusive(cgroup.to_owned(), refusal.source)
             }
             other => other,
         }
     }
 }
 
-/// A refusal of the kernel, with libbpf's messages. Names what this process lacks, if that is why.
-impl From<(libbpf_rs::Error, Vec<String>)> for RtoError {
-    fn from((source, log): (libbpf_rs::Error, Vec<String>)) -> RtoError {
-        missing_capabilities().map_or(RtoError::Program { source, log }, RtoError::Capability)
+/// Names what this process lacks, if that is why.
+impl From<Refusal> for RtoError {
+    fn from(refusal: Refusal) -> RtoError {
+        missing_capabilities().map_or(RtoError::Program(refusal), RtoError::Capability)
     }
 }
 
 impl From<libbpf_rs::Error> for RtoError {
     fn from(source: libbpf_rs::Error) -> RtoError {
-        RtoError::from((source, Vec::new()))
+        Refusal::from(source).into()
     }
 }

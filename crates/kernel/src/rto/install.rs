@@ -1,11 +1,11 @@
 //! A rule that outlives the process that made it: pinned in the BPF file system, with the sysctls that it
 //! needs, and a guard for the namespace's connections that it is not for.
 
-use super::record::{LoadedRule, Lock, Sysctl};
+use super::record::{self, LoadedRule, Sysctl};
 use super::{Attached, Counters, Home, RTO_MAX, RTO_MIN_SYSCTL, RtoError, RtoRule, SOCKET_RTO_MIN};
 use super::{load_and_attach, metrics, read, sockopt, sysctl};
-use crate::bpffs;
 use crate::cgroup::{self, CgroupError};
+use crate::loading::{self, bpffs};
 use crate::namespace::NamespaceId;
 use airtcp_wire::Dur;
 use libbpf_rs::MapHandle;
@@ -36,7 +36,7 @@ pub struct Installed {
 pub fn install(cgroup: &Path, rule: &RtoRule) -> Result<Installed, RtoError> {
     rule.check()?;
     let cgroup = fs::canonicalize(cgroup).map_err(|error| CgroupError::Open(cgroup.to_owned(), error))?;
-    let _lock = Lock::take()?;
+    let _lock = record::lock()?;
     bpffs::mount().map_err(|error| RtoError::Installed(error.to_string()))?;
     match installed()? {
         Some(Installed { record, counters: Some(_), .. }) => {
@@ -78,7 +78,7 @@ pub fn installed() -> Result<Option<Installed>, RtoError> {
 /// # Errors
 /// What the kernel refuses.
 pub fn uninstall() -> Result<Option<Vec<String>>, RtoError> {
-    let _lock = Lock::take()?;
+    let _lock = record::lock()?;
     LoadedRule::read()?.map(|record| undo(&record)).transpose()
 }
 
@@ -112,12 +112,7 @@ fn run(pin: &Path) -> Result<(), RtoError> {
 }
 
 fn unpin(pin: &Path) -> Result<(), RtoError> {
-    match fs::remove_file(pin) {
-        Err(error) if error.kind() != ErrorKind::NotFound => {
-            Err(RtoError::Io(pin.display().to_string(), error))
-        }
-        _ => Ok(()),
-    }
+    loading::remove(pin).map(drop).map_err(|error| RtoError::Io(pin.display().to_string(), error))
 }
 
 fn prepare(cgroup: &Path, rule: &RtoRule) -> Result<(Attached, LoadedRule), RtoError> {

@@ -14,8 +14,8 @@ pub use install::{Installed, install, installed, uninstall};
 pub use record::{LoadedRule, Sysctl};
 pub use rule::{RTO_MAX, RTO_MIN_SYSCTL, RtoRule, SOCKET_RTO_MIN, Timer};
 
-use crate::cc::listening;
 use crate::cgroup;
+use crate::loading::listening;
 use crate::skeleton::rto::{RtoSkel, RtoSkelBuilder};
 use airtcp_wire::Dur;
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};

@@ -1,14 +1,12 @@
 //! A cgroup's connections: a sockops program selects the controller for each.
 
 use crate::cc::CcError;
-use crate::cc::libbpf::listening;
-use crate::cc::pinned::folder;
+use crate::cc::pins::folder;
 use crate::cgroup;
+use crate::loading::{self, listening};
 use crate::skeleton::apply::ApplySkelBuilder;
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use serde::{Deserialize, Serialize};
-use std::fs;
-use std::io::ErrorKind;
 use std::mem::MaybeUninit;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::MetadataExt;
@@ -40,17 +38,12 @@ impl InCgroup {
             let skeleton = open.load()?;
             skeleton.progs.apply.attach_cgroup(cgroup.as_raw_fd())?.pin(self.pin(name))
         })
-        .map_err(|(source, log)| {
-            CcError::refusal(format!("apply `{name}` to {}", self.path.display()), source, log)
-        })
+        .map_err(|refusal| CcError::refusal(format!("apply `{name}` to {}", self.path.display()), refusal))
     }
 
     /// The kernel detaches a program when its pin is gone.
     pub(super) fn undo(&self, name: &str) -> Result<bool, CcError> {
-        match fs::remove_file(self.pin(name)) {
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
-            removed => removed.map(|()| true).map_err(CcError::io("remove its pin")),
-        }
+        loading::remove(&self.pin(name)).map_err(CcError::io("remove its pin"))
     }
 
     fn pin(&self, name: &str) -> PathBuf {

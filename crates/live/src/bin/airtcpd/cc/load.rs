@@ -2,8 +2,8 @@
 
 use super::{each_once, key_and_value, params_text};
 use crate::input::BadInput;
-use airtcp_kernel::bpffs;
 use airtcp_kernel::cc::{self, Controller, Pinned, Prefix, Request, Target};
+use airtcp_kernel::loading::bpffs;
 use airtcp_live::{say, warn};
 use std::collections::BTreeMap;
 use std::path::PathBuf;

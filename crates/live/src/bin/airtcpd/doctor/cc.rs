@@ -1,10 +1,9 @@
 //! What `airtcpd cc` needs.
 
 use super::check::{Check, Health, Section, words};
-use airtcp_kernel::cc::{
-    Controller, Request, controllers, missing_capabilities, missing_in_kernel, register,
-};
-use airtcp_kernel::{bpffs, probe};
+use airtcp_kernel::cc::{Controller, Request, controllers, missing_in_kernel, register};
+use airtcp_kernel::loading::{bpffs, missing_capabilities};
+use airtcp_kernel::probe;
 use airtcp_live::trial::forms::Host;
 use std::collections::BTreeMap;
 

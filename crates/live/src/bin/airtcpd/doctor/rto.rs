@@ -2,7 +2,7 @@
 
 use super::check::{Check, Section, words};
 use airtcp_kernel::rto::{self, RtoRule};
-use airtcp_kernel::{cc, cgroup};
+use airtcp_kernel::{cgroup, loading::missing_capabilities};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -32,7 +32,7 @@ fn cgroups(mounted: Option<&Path>) -> Check {
 }
 
 fn sockops(root: &Path) -> Check {
-    if let Some(missing) = cc::missing_capabilities() {
+    if let Some(missing) = missing_capabilities() {
         let found = format!("could not be tested without {missing}");
         return Check::missing("sockops", WHY, found, "run it as root (sudo)").needed();
     }

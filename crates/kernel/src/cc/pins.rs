@@ -1,0 +1,17 @@
+//! Where controllers are pinned.
+
+use std::path::{Path, PathBuf};
+
+pub(super) const FOLDER: &str = "/sys/fs/bpf/airtcp/cc";
+pub(super) const LINK: &str = "link";
+pub(super) const COUNTERS: &str = "counters";
+pub(super) const PARAMS: &str = "params";
+
+/// The folder of a controller's pins.
+pub(super) fn folder(name: &str) -> PathBuf {
+    Path::new(FOLDER).join(name)
+}
+
+pub(super) fn is_pinned(name: &str) -> bool {
+    folder(name).join(LINK).exists()
+}
