@@ -193,8 +193,8 @@ def _shown(folder: Path) -> str:
 def _line(folder: Path, drawn: list[Drawing]) -> str:
     rooms = sum(len(circle) for each in drawn for circle in each.circles)
     floors, up = max(len(each.floors) for each in drawn), sum(len(each.up) for each in drawn)
-    files = files_in_circles(folder)
-    return f"{_shown(folder)}: arrows up {up}, rooms in circles {rooms}, files in circles {files}, floors {floors}"
+    circles = f"rooms in circles {rooms}, files in circles {files_in_circles(folder)}"
+    return f"{_shown(folder)}: arrows up {up}, {circles}, floors {floors}"
 
 
 def _folders() -> list[Path]:

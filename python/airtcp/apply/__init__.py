@@ -1,8 +1,9 @@
 """Changes this host as advice says, checks the result, and undoes it.
 
-`plan.py` turns what is wanted into steps (`parts.py` knows what each part of a scheme needs); each step can
-look, do, check and undo (`steps/`). `journal.py` writes the previous state to disk before each change;
-`applying.py` does the steps and undoes them.
+`parts.py` takes a scheme apart into what each place on the path needs, for any platform: this host
+(`here.py`), or a router whose setup is written as a script (`openwrt.py`). `plan.py` chooses this host's
+steps; each can look, do, check and undo (`steps/`). `journal.py` writes the previous state to disk before
+each change; `applying.py` does the steps and undoes them.
 """
 
 from airtcp.apply.applying import apply, check_nothing_is_applied, undo
@@ -11,13 +12,14 @@ from airtcp.apply.host import Host
 from airtcp.apply.journal import journal
 from airtcp.apply.openwrt import openwrt_script
 from airtcp.apply.plan import Plan, make_plan
-from airtcp.apply.wanted import ROLES, Wanted
+from airtcp.apply.wanted import ROLES, Site, Wanted
 
 __all__ = [
     "ROLES",
     "ApplyError",
     "Host",
     "Plan",
+    "Site",
     "Wanted",
     "apply",
     "check_nothing_is_applied",

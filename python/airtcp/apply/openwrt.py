@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import shlex
 from dataclasses import dataclass
 
-from airtcp.advise.deployment import CONGESTION_CONTROLS, FACTS, Place
-from airtcp.apply.cures import CURES, PROBING
+from airtcp.advise.deployment import CONGESTION_CONTROLS, FACTS, SETTINGS
+from airtcp.apply.cures import PROBING
 from airtcp.apply.errors import ApplyError
-from airtcp.apply.parts import TIMER_FACTOR
-from airtcp.apply.wanted import Wanted
-from airtcp.facts.scheme import Scheme
+from airtcp.apply.here import ASK_FOR_ECN, RECOVERY
+from airtcp.apply.parts import Keys, by_airtcpd, parts
+from airtcp.apply.steps import Sysctl
+from airtcp.apply.wanted import Site, Wanted
 
 KERNELS = {"reno": None, "cubic": None, "bbr": "kmod-tcp-bbr", "hybla": "kmod-tcp-hybla"}
 """OpenWrt's congestion controls and their packages; None if built into its kernel."""
@@ -21,21 +22,22 @@ FOR_PROXY = ("nftables", "kmod-nft-tproxy", "kmod-nft-socket")
 
 
 @dataclass(frozen=True)
-class _Section:
-    """A section of /etc/config/airtcpd, a sysctl, or an SQM queue."""
+class Section:
+    """A section of /etc/config/airtcpd, sysctls, or an SQM queue."""
 
-    place: Place
-    packages: tuple[str, ...]
     lines: tuple[str, ...]
+    packages: tuple[str, ...] = ()
     airtcpd: bool = False
 
 
 def openwrt_script(wanted: Wanted, rate_bps: float | None) -> str:
     """Returns the script. Raises ApplyError for what OpenWrt lacks. `rate_bps` is the lossy link's, for a
     shaper."""
-    found = list(_sections(wanted, rate_bps))
-    here = [section for section in found if section.place in wanted.role]
-    others = sorted({section.place for section in found} - wanted.role)
+    found = list(parts(wanted, OpenWrt(wanted, rate_bps)))
+    here = list(
+        dict.fromkeys(section for part in found if part.place in wanted.role for section in part.done())
+    )
+    others = sorted({part.place for part in found} - wanted.role)
     role = " and ".join(sorted(wanted.role))
     lines = ["#!/bin/sh", f"# {wanted.name}, for a {role} with OpenWrt (22.03 or newer)."]
     lines += [f"# It also needs changes on the {other}: --role {other}." for other in others]
@@ -53,109 +55,108 @@ def openwrt_script(wanted: Wanted, rate_bps: float | None) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _sections(wanted: Wanted, rate_bps: float | None) -> Iterator[_Section]:
-    for term in Scheme(wanted.scheme).terms:
-        name, keys = term.name, term.keys
-        if name in CURES:
-            yield _cure(name, keys)
-            continue
-        if name not in FACTS:
-            raise ApplyError(f"unknown scheme {name}: see `airtcp schemes`")
-        if name in CONGESTION_CONTROLS:
-            yield from _sender(name, keys)
-        elif name == "rto-m":
-            if wanted.cgroup is None:
-                raise ApplyError("rto-m applies to the connections of a v2 cgroup: give --cgroup PATH")
-            yield _airtcpd(
-                "sender", "rto", f"--factor {keys.get('m', TIMER_FACTOR)} --cgroup {wanted.cgroup}"
-            )
-        elif name == "packet-control":
-            threshold = f"--ack-threshold {keys['threshold']}" if "threshold" in keys else ""
-            yield _airtcpd("gateway", "filter", threshold, interface=wanted.wired or "wan")
-        elif name == "split":
-            yield from _proxy(keys, wanted)
-        elif name == "decoupling":
-            if wanted.circuit is None:
-                raise ApplyError("a circuit has two ends: give this end's arguments with --circuit")
-            yield _airtcpd("gateway", "circuit", wanted.circuit, packages=("kmod-tun",))
-        elif FACTS[name].stage != "default":
-            raise ApplyError(f"{name} is not available on OpenWrt: {FACTS[name].how}")
-    if wanted.queue is not None:
-        yield _queue(wanted, rate_bps)
+@dataclass(frozen=True)
+class OpenWrt:
+    """An OpenWrt router as a platform."""
 
+    site: Site
+    rate_bps: float | None
 
-def _cure(name: str, keys: dict[str, str]) -> _Section:
-    if keys:
-        raise ApplyError(f"{name} has no key on OpenWrt: leave out {', '.join(keys)}")
-    if name == "mtu-probing":
-        setting = f"{PROBING.key}={PROBING.value}"
-        return _Section("sender", (), (f"echo {setting} >> {SYSCTLS}", f"sysctl -w {setting}"))
-    # The firewall clamps the MSS of what leaves through a zone with mtu_fix.
-    lines = (
-        "for zone in $(uci show firewall | sed -n 's/^firewall\\.\\(.*\\)=zone$/\\1/p'); do",
-        '  uci set "firewall.$zone.mtu_fix=1"',
-        "done",
-        "uci commit firewall",
-        "/etc/init.d/firewall restart",
-    )
-    return _Section("gateway", (), lines)
-
-
-def _sender(name: str, keys: dict[str, str]) -> Iterator[_Section]:
-    if name in KERNELS and not keys:
-        package = KERNELS[name]
-        if name != "cubic":
-            setting = f"net.ipv4.tcp_congestion_control={name}"
-            lines = (f"echo {setting} > {SYSCTLS}", f"sysctl -p {SYSCTLS}")
-            yield _Section("sender", (package,) if package else (), lines)
-    elif FACTS[name].airtcp == "yes" or "airtcpd" in FACTS[name].how:
-        scheme = ":".join([name, *(f"{key}={value}" for key, value in keys.items())])
-        yield _airtcpd("sender", "cc", f"{scheme} --default")
-    else:
-        raise ApplyError(f"{name} is not available on OpenWrt: {FACTS[name].how}")
-
-
-def _proxy(keys: dict[str, str], wanted: Wanted) -> Iterator[_Section]:
-    control = keys.get("congestion_control")
-    options = f"--wireless {wanted.wireless or 'br-lan'}"
-    packages = list(FOR_PROXY)
-    if control in KERNELS:
-        package = KERNELS[control]
-        packages += [package] if package else []
-        options += f" --wireless-cc {control}"
-    elif control:
-        yield _airtcpd("gateway", "cc", control)
-        options += f" --wireless-cc {control.replace('-', '_')}"
-    yield _airtcpd("gateway", "proxy", options, packages=tuple(packages))
-
-
-def _queue(wanted: Wanted, rate_bps: float | None) -> _Section:
-    if wanted.queue != "fq-codel":
-        raise ApplyError(
-            f"{wanted.queue} is not available in SQM, OpenWrt's shaper: set it up manually with tc"
+    def cure(self, name: str, keys: Keys) -> list[Section]:
+        if keys:
+            raise ApplyError(f"{name} has no key on OpenWrt: leave out {', '.join(keys)}")
+        if name == "mtu-probing":
+            return [_sysctls(PROBING)]
+        # The firewall clamps the MSS of what leaves through a zone with mtu_fix.
+        lines = (
+            "for zone in $(uci show firewall | sed -n 's/^firewall\\.\\(.*\\)=zone$/\\1/p'); do",
+            '  uci set "firewall.$zone.mtu_fix=1"',
+            "done",
+            "uci commit firewall",
+            "/etc/init.d/firewall restart",
         )
-    if rate_bps is None:
-        raise ApplyError("a shaper needs the link's rate: run `airtcp advise` with a scenario")
-    interface = wanted.wireless or "br-lan"
-    kbit = round(SHARE * rate_bps / 1000)
-    options = {
-        "enabled": "1",
-        "interface": interface,
-        "upload": str(kbit),
-        "download": "0",
-        "qdisc": "fq_codel",
-        "script": "simple.qos",
-    }
-    lines = ["uci -q delete sqm.airtcp || true", "uci set sqm.airtcp=queue"]
-    lines += [f"uci set sqm.airtcp.{key}='{value}'" for key, value in options.items()]
-    lines += ["uci commit sqm", "/etc/init.d/sqm enable", "/etc/init.d/sqm restart"]
-    return _Section("gateway", ("sqm-scripts",), tuple(lines))
+        return [Section(lines)]
+
+    def congestion_control(self, name: str, keys: Keys) -> list[Section]:
+        if name in KERNELS and not keys:
+            return [_sysctls(Sysctl("net.ipv4.tcp_congestion_control", name), packages=_packages(name))]
+        marks = [_sysctls(ASK_FOR_ECN)] if CONGESTION_CONTROLS[name].needs_marks else []
+        return [
+            *marks,
+            _loaded(name, "".join(f":{key}={value}" for key, value in keys.items()) + " --default"),
+        ]
+
+    def recovery(self, name: str) -> list[Section]:
+        return [_sysctls(*(step for step in RECOVERY[name] if isinstance(step, Sysctl)))]
+
+    def setting(self, key: str, value: str) -> list[Section]:
+        if key == "ecn":
+            return [_sysctls(ASK_FOR_ECN)] if value == "true" else []
+        raise ApplyError(f"{key} must be set manually on OpenWrt: {SETTINGS[key].how}")
+
+    def timer(self, factor: str, cgroup: str) -> list[Section]:
+        return [_airtcpd("rto", f"--factor {factor} --cgroup {cgroup}")]
+
+    def packet_control(self, options: tuple[str, ...]) -> list[Section]:
+        return [_airtcpd("filter", shlex.join(options), interface=self.site.wired or "wan")]
+
+    def split(self, congestion_control: str | None) -> list[Section]:
+        options = f"--wireless {self.site.wireless or 'br-lan'}"
+        if congestion_control is None:
+            return [_airtcpd("proxy", options, packages=FOR_PROXY)]
+        options += f" --wireless-cc {congestion_control.replace('-', '_')}"
+        packages = (*FOR_PROXY, *_packages(congestion_control))
+        loaded = [] if congestion_control in KERNELS else [_loaded(congestion_control)]
+        return [*loaded, _airtcpd("proxy", options, packages=packages)]
+
+    def circuit(self, program: str, arguments: tuple[str, ...]) -> list[Section]:
+        if program != "circuit":
+            raise ApplyError("on OpenWrt a circuit is a gateway's: begin --circuit with 'send' or 'receive'")
+        return [_airtcpd(program, shlex.join(arguments), packages=("kmod-tun",))]
+
+    def queue(self, name: str) -> list[Section]:
+        if name != "fq-codel":
+            raise ApplyError(f"{name} is not available in SQM, OpenWrt's shaper: set it up manually with tc")
+        if self.rate_bps is None:
+            raise ApplyError("a shaper needs the link's rate: run `airtcp advise` with a scenario")
+        options = {
+            "enabled": "1",
+            "interface": self.site.wireless or "br-lan",
+            "upload": str(round(SHARE * self.rate_bps / 1000)),
+            "download": "0",
+            "qdisc": "fq_codel",
+            "script": "simple.qos",
+        }
+        lines = ["uci -q delete sqm.airtcp || true", "uci set sqm.airtcp=queue"]
+        lines += [f"uci set sqm.airtcp.{key}='{value}'" for key, value in options.items()]
+        lines += ["uci commit sqm", "/etc/init.d/sqm enable", "/etc/init.d/sqm restart"]
+        return [Section(tuple(lines), ("sqm-scripts",))]
+
+
+def _loaded(congestion_control: str, more: str = "") -> Section:
+    if not by_airtcpd(congestion_control):
+        raise ApplyError(f"{congestion_control} is not available on OpenWrt: {FACTS[congestion_control].how}")
+    return _airtcpd("cc", congestion_control + more)
+
+
+def _packages(congestion_control: str) -> tuple[str, ...]:
+    package = KERNELS.get(congestion_control)
+    return (package,) if package else ()
+
+
+def _sysctls(*settings: Sysctl, packages: tuple[str, ...] = ()) -> Section:
+    """Each key stands once in the file, however often the script runs."""
+    lines: list[str] = []
+    for setting in settings:
+        lines += [f"touch {SYSCTLS}", f"sed -i '/^{setting.key}=/d' {SYSCTLS}"]
+        lines += [f"echo {setting.key}={setting.value} >> {SYSCTLS}"]
+    return Section((*lines, f"sysctl -p {SYSCTLS}"), packages)
 
 
 def _airtcpd(
-    place: Place, kind: str, options: str, *, interface: str | None = None, packages: tuple[str, ...] = ()
-) -> _Section:
+    kind: str, options: str, *, interface: str | None = None, packages: tuple[str, ...] = ()
+) -> Section:
     name = f"airtcpd.airtcp_{kind}"
     lines = [f"uci -q delete {name} || true", f"uci set {name}={kind}", f"uci set {name}.enabled='1'"]
     lines += [f"uci set {name}.interface='{interface}'"] if interface else []
-    return _Section(place, packages, (*lines, f"uci set {name}.options='{options}'"), airtcpd=True)
+    return Section((*lines, f"uci set {name}.options='{options}'"), packages, airtcpd=True)

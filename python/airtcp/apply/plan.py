@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from airtcp.apply.here import Here
 from airtcp.apply.host import Host
 from airtcp.apply.parts import parts
 from airtcp.apply.persistence import persistent
@@ -58,9 +59,9 @@ def make_plan(wanted: Wanted, host: Host) -> Plan:
     irreversible."""
     found = Plan(wanted.name)
     steps: dict[Step, None] = {}
-    for part in parts(wanted, host):
+    for part in parts(wanted, Here(host, wanted)):
         if part.place in wanted.role:
-            steps.update(dict.fromkeys(part.steps()))
+            steps.update(dict.fromkeys(part.done()))
         else:
             found.elsewhere.append(f"{part.place}: {part.how}")
     found.already = [step.words for step in steps if step.holds(host)]

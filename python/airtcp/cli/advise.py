@@ -21,6 +21,7 @@ from airtcp.cli.apply import (
     WirelessOption,
     YesOption,
     check_format,
+    site_of,
 )
 from airtcp.cli.console import plain_console, write_json
 from airtcp.cli.controllers import ControllerOption
@@ -131,6 +132,7 @@ def command(
     check_format(form)
     if form and json == "-":
         raise InputError("--format and --json -: only one of them can write to standard output")
+    site = site_of(role, wireless, wired, cgroup, circuit, persistent)
     controls = choices("--control", ",".join(control or []), CONTROLS)
     try:
         request = load(scenario, changes, controller, only, duration=duration, profile=profile)
@@ -142,7 +144,7 @@ def command(
             raise typer.Exit(FAILED) from failure
         from airtcp.cli import applying  # noqa: PLC0415 as below
 
-        applying.apply_cure(console, role, controls, persistent=persistent, yes=yes)
+        applying.apply_cure(console, site, controls, yes=yes)
         return
     here = in_use()
     own = here.scheme if now is None else now
@@ -173,11 +175,9 @@ def command(
             found.report(report)
     console.print(f"Figures and data: {directory}/{f', report: {report}' if report else ''}")
     if form:
-        applying.openwrt_advice(found, role, wireless, wired, cgroup, circuit)
+        applying.openwrt_advice(found, site)
     if apply:
-        applying.apply_advice(
-            console, found, role, wireless, wired, cgroup, circuit, persistent=persistent, yes=yes
-        )
+        applying.apply_advice(console, found, site, yes=yes)
     if found.interrupted:
         raise typer.Exit(INTERRUPTED)
     if found.nothing_arrived or found.not_closed:

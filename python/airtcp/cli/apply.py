@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, get_args
+from typing import TYPE_CHECKING, Annotated, get_args
 
 import typer
 
@@ -12,6 +12,9 @@ from airtcp.cli.console import plain_console
 from airtcp.cli.errors import InputError
 from airtcp.cli.given import check_excluded
 from airtcp.cli.options import choices
+
+if TYPE_CHECKING:
+    from airtcp.apply import Site
 
 EXAMPLES = """\b
 Examples:
@@ -126,16 +129,8 @@ def command(
 
     advice = applying.read_advice(Path(what)) if what.endswith(".json") else None
     use = str(advice["recommendation"]["use"]) if advice else what
-    wanted = applying.wanted_here(
-        use,
-        role,
-        wireless,
-        wired,
-        cgroup,
-        circuit,
-        own="gateway" if form else home(use) or "sender",
-        persistent=persistent,
-    )
+    site = site_of(role, wireless, wired, cgroup, circuit, persistent)
+    wanted = site.wanted(use, own="gateway" if form else home(use) or "sender")
     if form:
         applying.print_openwrt(wanted, None)
         return
@@ -153,6 +148,23 @@ def undo() -> None:
     from airtcp.cli import applying  # noqa: PLC0415 as above
 
     applying.undo_here()
+
+
+def site_of(
+    role: str | None,
+    wireless: str | None,
+    wired: str | None,
+    cgroup: str | None,
+    circuit: str | None,
+    persistent: bool,
+) -> Site:
+    """Returns this host on the path, as the options describe it."""
+    from airtcp.apply import Site  # noqa: PLC0415 as above
+
+    places = frozenset(choices("--role", role or "", get_args(Place)))
+    return Site(
+        role=places, wireless=wireless, wired=wired, cgroup=cgroup, circuit=circuit, persistent=persistent
+    )
 
 
 def check_format(form: str | None) -> None:

@@ -17,7 +17,7 @@ from airtcp.advise.asked import Control
 from airtcp.advise.deployment import Place
 from airtcp.advise.gateway import wireless as lossy_link
 from airtcp.advise.now import scheme_of
-from airtcp.apply import ROLES, ApplyError, Host, Plan, Wanted, journal, make_plan, openwrt_script
+from airtcp.apply import ROLES, ApplyError, Host, Plan, Site, Wanted, journal, make_plan, openwrt_script
 from airtcp.apply import apply as apply_steps
 from airtcp.apply import undo as undo_steps
 from airtcp.apply.applying import check_nothing_is_applied
@@ -25,7 +25,6 @@ from airtcp.apply.cures import CURES
 from airtcp.apply.steps import DefaultControl
 from airtcp.cli.console import plain_console
 from airtcp.cli.errors import FAILED, InputError
-from airtcp.cli.options import choices
 from airtcp.facts.scenario import Document
 from airtcp.facts.scheme import Scheme
 from airtcp.linux.airtcpd import find
@@ -69,18 +68,14 @@ def apply_here(console: Console, wanted: Wanted, *, yes: bool) -> None:
     console.print("Applied and checked. `sudo airtcp undo` reverts it.")
 
 
-def apply_cure(
-    console: Console, role: str | None, controls: Sequence[Control], *, persistent: bool, yes: bool
-) -> None:
+def apply_cure(console: Console, site: Site, controls: Sequence[Control], *, yes: bool) -> None:
     """Applies what this host can do against a path-MTU black hole. Raises InputError."""
-    own: Place = next((place for place in ROLES if tuple(controls) == (place,)), "sender")
-    here = roles(role, own)
+    here = site.role or {only_place(controls)}
     use = "+".join(name for name, cure in CURES.items() if cure.place in here)
     if not use:
         console.print("Nothing to apply to a receiver: the cures are those of senders and gateways.")
         return
-    wanted = Wanted(use, role=here, persistent=persistent)
-    apply_here(console, wanted, yes=yes)
+    apply_here(console, site.wanted(use, own=only_place(controls)), yes=yes)
 
 
 def undo_here() -> None:
@@ -104,24 +99,6 @@ def undo_here() -> None:
     console.print("The previous state is restored.")
 
 
-def wanted_here(
-    use: str,
-    role: str | None,
-    wireless: str | None,
-    wired: str | None,
-    cgroup: str | None,
-    circuit: str | None,
-    *,
-    own: Place,
-    persistent: bool = False,
-) -> Wanted:
-    """Returns what the options ask for; without `role`, this host's place is `own`. Raises InputError."""
-    scheme = Scheme(use)
-    return Wanted(
-        scheme.without_queue, scheme.queue, roles(role, own), wireless, wired, cgroup, circuit, persistent
-    )
-
-
 def print_openwrt(wanted: Wanted, rate_bps: float | None) -> None:
     """Prints the script on standard output. Raises InputError."""
     try:
@@ -130,21 +107,13 @@ def print_openwrt(wanted: Wanted, rate_bps: float | None) -> None:
         raise InputError(str(error)) from error
 
 
-def openwrt_advice(
-    found: Advice,
-    role: str | None,
-    wireless: str | None,
-    wired: str | None,
-    cgroup: str | None,
-    circuit: str | None,
-) -> None:
+def openwrt_advice(found: Advice, site: Site) -> None:
     """Does the last step of `airtcp advise --format openwrt`. Raises InputError."""
     advised = found.recommendation
     if advised is None or advised.keep_now:
         sys.stdout.write("# Nothing to change.\n")
         return
-    wanted = wanted_here(advised.use, role, wireless, wired, cgroup, circuit, own="gateway")
-    print_openwrt(wanted, lossy_rate_bps(found.scenario))
+    print_openwrt(site.wanted(advised.use, own="gateway"), lossy_rate_bps(found.scenario))
 
 
 def lossy_rate_bps(scenario: Document) -> float | None:
@@ -153,25 +122,13 @@ def lossy_rate_bps(scenario: Document) -> float | None:
     return rate_in_bps(rate) if isinstance(rate, str) else None
 
 
-def apply_advice(
-    console: Console,
-    found: Advice,
-    role: str | None,
-    wireless: str | None,
-    wired: str | None,
-    cgroup: str | None,
-    circuit: str | None,
-    *,
-    persistent: bool,
-    yes: bool,
-) -> None:
+def apply_advice(console: Console, found: Advice, site: Site, *, yes: bool) -> None:
     """Does the last step of `airtcp advise --apply`. Raises InputError."""
     advised = found.recommendation
     if found.interrupted or advised is None or advised.keep_now:
         console.print("Nothing to apply.")
         return
-    own: Place = next((place for place in ROLES if found.control == (place,)), "sender")
-    wanted = wanted_here(advised.use, role, wireless, wired, cgroup, circuit, own=own, persistent=persistent)
+    wanted = site.wanted(advised.use, own=only_place(found.control))
     show_premises(console, json.loads(to_json(found)))
     in_use = this_host().sysctl(DefaultControl.KEY)
     if "sender" in wanted.role and in_use and scheme_of(in_use) != Scheme(found.now).names[0]:
@@ -179,14 +136,19 @@ def apply_advice(
     apply_here(console, wanted, yes=yes)
 
 
+def only_place(controls: Sequence[str]) -> Place:
+    """Returns what is controlled if that is one place, else the sender."""
+    return next((place for place in ROLES if tuple(controls) == (place,)), "sender")
+
+
 def show_premises(console: Console, advice: Document) -> None:
     """Prints what the measurement leaves open and the plan assumes."""
     if advice.get("rate_assumed"):
-        console.print(f"Mind: {advice['rate_assumed']}")
+        console.print(f"Note: {advice['rate_assumed']}")
     readings = advice.get("readings", [])
     if not all(readings[0]["use"] in (each["use"], *each["tied"]) for each in readings):
         first, *others = readings
-        console.print(f"Mind: this is the answer if {first['reading']}, which was not measured.")
+        console.print(f"Note: this is the answer if {first['reading']}, which was not measured.")
         for each in others:
             what = f"keep {each['use']}" if each["keep_now"] else f"use {each['use']}"
             console.print(f"  If {each['reading']}: {what}. {each['decides']}")
@@ -217,11 +179,6 @@ def check_can_apply() -> None:
             check_nothing_is_applied(kept)
     except ApplyError as error:
         raise InputError(str(error)) from error
-
-
-def roles(given: str | None, default: Place) -> frozenset[Place]:
-    """Parses the places of this host. Raises InputError."""
-    return frozenset(choices("--role", given or default, ROLES))
 
 
 def check_root(what: str) -> None:

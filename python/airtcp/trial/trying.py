@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from airtcp.advise.deployment import CONGESTION_CONTROLS
 from airtcp.apply import ApplyError, Host, apply, journal, undo
+from airtcp.apply.here import congestion_control
 from airtcp.apply.journal import Journal
-from airtcp.apply.parts import congestion_control
 from airtcp.apply.steps import DefaultControl, Step
 from airtcp.apply.steps.sysctl import ALLOWED
 from airtcp.facts.scheme import Scheme, Term

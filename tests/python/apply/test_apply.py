@@ -243,7 +243,7 @@ def test_what_was_not_measured_is_said_before_it_is_applied() -> None:
 
     in_bursts = reading("losses come in bursts", "cubic", "bbr")
     apart = said(in_bursts, reading("each packet is lost independently", "bbr"))
-    assert "Mind: this is the answer if losses come in bursts, which was not measured." in apart
+    assert "Note: this is the answer if losses come in bursts, which was not measured." in apart
     assert "If each packet is lost independently: use bbr. Measure." in apart
     assert said(in_bursts, reading("each packet is lost independently", "bbr", "cubic")) == ""
     assert "10Mbit/s stands in" in said(rate="10Mbit/s stands in")
