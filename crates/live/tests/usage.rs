@@ -4,7 +4,7 @@ use std::io;
 use std::process::{Command, Output, Stdio};
 
 fn airtcpd(line: &str) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_airtcpd")).args(line.split(' ')).output().unwrap()
+    Command::new(env!("CARGO_BIN_EXE_airtcpd")).args(line.split_whitespace()).output().unwrap()
 }
 
 /// As clap has it for options that it does not know.
@@ -108,28 +108,26 @@ fn who_asks_for_nothing_is_shown_examples() {
     }
 }
 
+/// What stands below "Commands:" in the help.
+fn commands_of(help: &str) -> impl Iterator<Item = &str> {
+    let listed = help.lines().skip_while(|line| *line != "Commands:").skip(1);
+    let names = listed.take_while(|line| !line.is_empty()).filter_map(|line| line.split_whitespace().next());
+    names.filter(|name| *name != "help")
+}
+
 #[test]
 fn every_command_has_examples() {
-    let of_proxy = ["proxy run", "proxy status", "proxy clean"];
-    let of_circuit = ["circuit send", "circuit receive", "circuit key", "circuit status", "circuit clean"];
-    let of_cc = ["cc load", "cc list", "cc status", "cc set", "cc unload"];
-    let of_filter = ["filter attach", "filter list", "filter status", "filter set", "filter detach"];
-    let of_decouple = ["decouple", "decouple status", "decouple clean"];
-    let others = [
-        "link",
-        "run",
-        "rto",
-        "rto status",
-        "rto off",
-        "header-first",
-        "header-first status",
-        "header-first clean",
-    ];
-    let of_daemons = of_proxy.into_iter().chain(of_circuit).chain(of_decouple);
-    for command in others.into_iter().chain(of_cc).chain(of_filter).chain(of_daemons) {
-        let help = String::from_utf8(airtcpd(&format!("{command} --help")).stdout).unwrap();
-        assert!(help.contains(&format!("Examples:\n  airtcpd {command}")), "{help}");
+    let mut lines = vec![String::new()];
+    let mut seen = 0;
+    while let Some(line) = lines.pop() {
+        let help = String::from_utf8(airtcpd(&format!("{line} --help")).stdout).unwrap();
+        let of_it = commands_of(&help).map(|name| format!("{line} {name}")).collect::<Vec<_>>();
+        let begun = [format!("Examples:\n  airtcpd{line}"), format!("Examples:\n  sudo airtcpd{line}")];
+        assert!(line.is_empty() || begun.iter().any(|begin| help.contains(begin)), "{help}");
+        lines.extend(of_it);
+        seen += 1;
     }
+    assert!(seen > 25, "{seen} commands");
 }
 
 #[test]

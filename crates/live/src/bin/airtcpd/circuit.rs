@@ -1,12 +1,12 @@
 //! `airtcpd circuit`.
 
-mod clean;
 pub mod key;
 pub mod options;
 mod receive;
 mod send;
-mod status;
 
+use crate::daemons;
+use airtcp_live::circuit::NAME;
 use std::process::ExitCode;
 
 const EXAMPLES: &str = "\
@@ -34,8 +34,8 @@ enum Action {
     Send(Box<send::Options>),
     Receive(receive::Options),
     Key(key::Options),
-    Status(status::Options),
-    Clean(clean::Options),
+    #[command(flatten)]
+    Daemon(daemons::Action),
 }
 
 pub fn run(options: Options) -> anyhow::Result<ExitCode> {
@@ -43,7 +43,6 @@ pub fn run(options: Options) -> anyhow::Result<ExitCode> {
         Action::Send(options) => send::run(&options),
         Action::Receive(options) => receive::run(&options),
         Action::Key(options) => key::run(&options),
-        Action::Status(options) => status::run(&options),
-        Action::Clean(options) => clean::run(&options),
+        Action::Daemon(action) => action.run(NAME),
     }
 }

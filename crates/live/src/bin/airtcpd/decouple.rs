@@ -2,7 +2,7 @@
 
 use crate::circuit::{key, options::CircuitOptions};
 use crate::input::BadInput;
-use crate::{clean, log, status};
+use crate::{daemons, log};
 use airtcp_live::daemon;
 use airtcp_live::decouple::{Decoupling, NAME, Program};
 use airtcp_live::emulate::Prefix;
@@ -40,43 +40,15 @@ wait for it for --connect-timeout, and are then reset.
 
 SIGTERM, SIGINT, SIGHUP or the end of the command stops it: open connections may continue for --drain, and its setup is undone.";
 
-const STATUS_EXAMPLES: &str = "\
-Examples:
-  airtcpd decouple status
-  airtcpd decouple status --json | jq '.[].counters.circuit_open'
-
-The program's side is called wired here, the circuit's wireless, as in `airtcpd proxy status`.";
-
-const CLEAN_EXAMPLES: &str = "\
-Examples:
-  airtcpd decouple clean
-
-What a killed one leaves is a sysctl and perhaps a cgroup with its command, which this undoes; the next start of any airtcpd
-daemon would do so as well.";
-
 /// Carry unmodified programs' TCP through a circuit: the reliable decoupling socket (paper 000 §5)
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES, args_conflicts_with_subcommands = true, arg_required_else_help = true)]
 pub struct Options {
     #[command(subcommand)]
-    action: Option<Action>,
+    action: Option<daemons::Action>,
 
     #[command(flatten)]
     run: Run,
-}
-
-#[derive(clap::Subcommand)]
-enum Action {
-    /// Show what is carried on this host
-    #[command(after_help = STATUS_EXAMPLES)]
-    Status {
-        /// Print it as JSON: a list, empty if there is none
-        #[arg(long)]
-        json: bool,
-    },
-    /// Undo what killed processes left behind
-    #[command(after_help = CLEAN_EXAMPLES)]
-    Clean,
 }
 
 #[derive(clap::Args)]
@@ -123,8 +95,7 @@ struct Run {
 
 pub fn run(options: Options) -> anyhow::Result<ExitCode> {
     match options.action {
-        Some(Action::Status { json }) => status::run(NAME, &["control"], "nothing is decoupled here", json),
-        Some(Action::Clean) => clean::run(),
+        Some(action) => action.run(NAME),
         None => options.run.run(),
     }
 }

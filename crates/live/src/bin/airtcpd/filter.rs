@@ -94,7 +94,7 @@ struct DetachOptions {
     all: bool,
 }
 
-pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
+pub fn run(options: Options) -> anyhow::Result<ExitCode> {
     let done = match &options.command {
         Command::Attach(options) => attach::run(options),
         Command::List(options) => list::run(options),

@@ -2,11 +2,12 @@
 
 use airtcp_live::say;
 use anyhow::Context;
-use clap::{Command, CommandFactory};
+use clap::Command;
 use clap_complete::Shell;
 use clap_mangen::Man;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 
 /// Write man pages and completions of bash, zsh and fish into a folder
 #[derive(clap::Args)]
@@ -15,8 +16,8 @@ pub struct Options {
     folder: PathBuf,
 }
 
-pub fn run<Cli: CommandFactory>(options: &Options) -> anyhow::Result<()> {
-    let mut program = Cli::command();
+pub fn run(options: Options) -> anyhow::Result<ExitCode> {
+    let mut program = crate::program();
     program.build();
     let name = program.get_name().to_owned();
     let pages = made(&options.folder.join("man8"))?;
@@ -27,7 +28,7 @@ pub fn run<Cli: CommandFactory>(options: &Options) -> anyhow::Result<()> {
             .with_context(|| format!("cannot write to {}", folder.display()))?;
     }
     say!("man pages and completions: {}", options.folder.display());
-    Ok(())
+    Ok(ExitCode::SUCCESS)
 }
 
 /// Writes a page for each command, named like `airtcpd-cc-load.8`.

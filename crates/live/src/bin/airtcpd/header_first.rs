@@ -1,7 +1,7 @@
 //! `airtcpd header-first`.
 
 use crate::input::BadInput;
-use crate::{clean, log, status};
+use crate::{daemons, log};
 use airtcp_kernel::filter::FilterError;
 use airtcp_kernel::header_first::{MAX_HEADERS, Parameters};
 use airtcp_live::daemon;
@@ -29,40 +29,15 @@ remains the kernel's, and must be a FIFO: pfifo, bfifo or tbf. After it is chang
 
 SIGTERM, SIGINT or SIGHUP stops it, and the program leaves the interface; so it does if the daemon is killed.";
 
-const STATUS_EXAMPLES: &str = "\
-Examples:
-  airtcpd header-first status
-  airtcpd header-first status --json | jq '.[].counters.dropped_header_packets_total'";
-
-const CLEAN_EXAMPLES: &str = "\
-Examples:
-  airtcpd header-first clean
-
-What a killed one leaves is a socket in /run/airtcp; the next start of any airtcpd daemon would remove it as well.";
-
 /// Drop circuits' header packets before data where a router's queue fills up (paper 000 §4.7.1), until a signal ends it
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES, args_conflicts_with_subcommands = true, arg_required_else_help = true)]
 pub struct Options {
     #[command(subcommand)]
-    action: Option<Action>,
+    action: Option<daemons::Action>,
 
     #[command(flatten)]
     run: Run,
-}
-
-#[derive(clap::Subcommand)]
-enum Action {
-    /// Show what was dropped on this host
-    #[command(after_help = STATUS_EXAMPLES)]
-    Status {
-        /// Print it as JSON: a list, empty if there is none
-        #[arg(long)]
-        json: bool,
-    },
-    /// Undo what killed processes left behind
-    #[command(after_help = CLEAN_EXAMPLES)]
-    Clean,
 }
 
 #[derive(clap::Args)]
@@ -85,10 +60,7 @@ struct Run {
 
 pub fn run(options: Options) -> anyhow::Result<ExitCode> {
     match options.action {
-        Some(Action::Status { json }) => {
-            status::run(NAME, &["mark"], "no header packets are dropped first on this host", json)
-        }
-        Some(Action::Clean) => clean::run(),
+        Some(action) => action.run(NAME),
         None => options.run.run().map_err(|error| match error.downcast::<FilterError>() {
             Ok(bad @ (FilterError::NoInterface(_) | FilterError::NoFifo { .. })) => {
                 BadInput(bad.to_string()).into()

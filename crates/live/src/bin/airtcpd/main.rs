@@ -2,7 +2,7 @@
 
 mod cc;
 mod circuit;
-mod clean;
+mod daemons;
 mod decouple;
 mod doctor;
 mod filter;
@@ -15,10 +15,9 @@ mod proxy;
 mod rto;
 mod run;
 mod sender_scheme;
-mod status;
 
 use airtcp_live::warn;
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::process::ExitCode;
 
 /// Fast TCP over lossy links, on this host's unpatched kernel.
@@ -29,37 +28,46 @@ struct Cli {
     command: Command,
 }
 
-#[derive(Subcommand)]
-enum Command {
-    Link(link::Options),
-    Cc(cc::Options),
-    Filter(filter::Options),
-    Rto(rto::Options),
-    Proxy(proxy::Options),
-    Circuit(circuit::Options),
-    Decouple(Box<decouple::Options>),
-    HeaderFirst(header_first::Options),
-    Run(run::Options),
-    Doctor(doctor::Options),
+/// What `airtcpd` can do: a line for each command, whose module has its `Options` and `run`.
+macro_rules! commands {
+    ($($(#[$attribute:meta])* $Command:ident($module:ident),)*) => {
+        #[derive(Subcommand)]
+        enum Command {
+            $($(#[$attribute])* $Command(Box<$module::Options>),)*
+        }
+
+        impl Command {
+            fn run(self) -> anyhow::Result<ExitCode> {
+                match self {
+                    $(Command::$Command(options) => $module::run(*options),)*
+                }
+            }
+        }
+    };
+}
+
+commands! {
+    Link(link),
+    Cc(cc),
+    Filter(filter),
+    Rto(rto),
+    Proxy(proxy),
+    Circuit(circuit),
+    Decouple(decouple),
+    HeaderFirst(header_first),
+    Run(run),
+    Doctor(doctor),
     #[command(hide = true)]
-    Generate(generate::Options),
+    Generate(generate),
+}
+
+fn program() -> clap::Command {
+    daemons::with_examples(Cli::command())
 }
 
 fn main() -> ExitCode {
-    let done = match Cli::parse().command {
-        Command::Link(options) => link::run(options),
-        Command::Cc(options) => cc::run(options),
-        Command::Filter(options) => filter::run(&options),
-        Command::Rto(options) => rto::run(options),
-        Command::Proxy(options) => proxy::run(options),
-        Command::Circuit(options) => circuit::run(options),
-        Command::Decouple(options) => decouple::run(*options),
-        Command::HeaderFirst(options) => header_first::run(options),
-        Command::Run(options) => run::run(options),
-        Command::Doctor(options) => doctor::run(options),
-        Command::Generate(options) => generate::run::<Cli>(&options).map(|()| ExitCode::SUCCESS),
-    };
-    done.unwrap_or_else(|error| {
+    let asked = Cli::from_arg_matches(&program().get_matches()).unwrap_or_else(|error| error.exit());
+    asked.command.run().unwrap_or_else(|error| {
         warn!("airtcpd: {error:#}");
         if input::is_bad(&error) { ExitCode::from(input::STATUS) } else { ExitCode::FAILURE }
     })

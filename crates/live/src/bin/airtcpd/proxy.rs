@@ -1,9 +1,8 @@
 //! `airtcpd proxy`.
 
-mod clean;
 mod run;
-mod status;
 
+use crate::daemons;
 use std::process::ExitCode;
 
 const EXAMPLES: &str = "\
@@ -26,14 +25,13 @@ pub struct Options {
 #[derive(clap::Subcommand)]
 enum Action {
     Run(Box<run::Options>),
-    Status(status::Options),
-    Clean(clean::Options),
+    #[command(flatten)]
+    Daemon(daemons::Action),
 }
 
 pub fn run(options: Options) -> anyhow::Result<ExitCode> {
     match options.action {
         Action::Run(options) => run::run(&options),
-        Action::Status(options) => status::run(&options),
-        Action::Clean(options) => clean::run(&options),
+        Action::Daemon(action) => action.run("proxy"),
     }
 }
