@@ -120,6 +120,7 @@ lint-rust: field-tools
 	cargo fmt --all --check
 	cargo clippy --workspace $(NO_FIELD) --all-targets -- -D warnings
 	scripts/check-ban.sh
+	python3 scripts/arrows.py --check 0 crates/kernel/src crates/live/src/bin/airtcpd crates/web/src
 
 lint-python: .venv/engine.stamp
 	$(BIN)/ruff check .
@@ -136,10 +137,11 @@ test-python: .venv/engine.stamp tools field-if-possible play-if-possible ## pyte
 	$(PYTEST_LAB)
 	$(PYTEST_FIELD)
 
-bench: .venv/engine.stamp ## CPU time and instructions per delivered packet, beside ns-2; what a user waits for
+bench: .venv/engine.stamp ## CPU time and instructions per delivered packet, beside ns-2; writes docs/speed.md
 	@scripts/install-tools.sh valgrind=valgrind ns=ns2
 	cargo build --release -p airtcp-sim --example bulk
 	python3 benches/run.py
+	python3 benches/speed_page.py
 
 ns2-grid: .venv/engine.stamp ## ns-2's senders and the profiles ns2-* over the same paths; skipped where ns-2 cannot be had
 	@scripts/install-tools.sh ns=ns2
