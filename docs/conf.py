@@ -1,4 +1,10 @@
-"""The documentation site: `make docs`. All warnings are errors, especially broken references."""
+"""The documentation site: `make docs`. All warnings are errors, especially broken references.
+
+The guide of `docs/guide`, the papers' pages, and references generated from the program itself
+(`docs/_ext`): commands, the scenario file's keys, schemes, profiles. The Python reference comes from
+docstrings; those of the native engine are in `_engine.pyi`, and a test checks that its objects have the
+same text. Warnings are errors, and a test follows every link.
+"""
 
 import sys
 from pathlib import Path
@@ -21,7 +27,7 @@ extensions = [
     "search_index",
     "engine_signatures",
 ]
-exclude_patterns = ["_build", "_ext"]
+exclude_patterns = ["_build", "_ext", "contributing"]  # those who read recipes have the sources beside them
 nitpicky = True
 # Types of other libraries, whose documentation is unavailable to the build; type variables; names of unions.
 nitpick_ignore_regex = [

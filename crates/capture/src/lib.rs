@@ -3,6 +3,17 @@
 //! [`read`] passes over a file twice: first to find the TCP connection with the most data, then to follow it. Memory
 //! does not grow with the file, except for the result: at most four million fates and a million round trips. No input
 //! makes it panic.
+//!
+//! `airtcp_capture::read` reads the file twice, a packet at a time: `connections.rs` finds the connection with
+//! the most data, then `Transfer` follows each of its directions. `layers` walks through a frame header by
+//! header, whatever link layers and tunnels there are, and names what it cannot read. `sightings.rs` recognises
+//! a packet that the tap sees again; if several interfaces saw the connection, each direction is followed on
+//! one of them. A `Piece` is the data of one packet, with the copies that the tap has seen. A loss before the
+//! tap leaves a hole in the stream that a later packet fills (`transfer/data.rs`); a packet lost behind the tap
+//! was seen and is sent again (`transfer/acks.rs`). Timestamps, SACK, DSACK and the shortest possible answer
+//! time distinguish lost, late and unnecessary packets. The user need not say where the tap was; `report.rs`
+//! infers it from the round trips to either end. A constant bounds every table, and a packet costs time only
+//! for the pieces that it touches.
 
 mod air;
 mod connections;

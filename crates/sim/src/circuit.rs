@@ -1,5 +1,23 @@
 //! TCP circuits: a sender at one node, a receiver at another, and header packets and their ACKs between them. Data
 //! packets wait here unchanged until the circuit forwards them.
+//!
+//! A data packet that reaches the sender's node stays in the slab; its `queue::Item` waits in the tunnel queue
+//! until `Sender::poll_transmit` names it. Header packets and their ACKs are packets of their own
+//! (`Load::Header`, `Load::HeaderAck`) and carry only headers; where the circuit's end is ahead, most of them
+//! never enter the slab (`Circuit::send_header`, `send_bare_reply`). Receivers need no test at their node,
+//! since control packets are delivered there and data passes by. Unless `loss_reports` is off, the circuit
+//! counts data where it leaves the circuit: header packets report in their window field how much was sent, ACKs
+//! how much is missing, and `circuit/losses.rs` uses the round trips to tell congestion from corruption. A link
+//! that compresses header packets does so between its queue and its transmitter (`path/compression.rs`). It
+//! knows packets only as items, so the circuit tells it what each carries (`Circuit::announce`), and sends all
+//! of them the general way.
+//!
+//! A flow whose scheme names `decoupling` has its own circuit. Its connections are data TCPs
+//! (`circuit/data_tcp.rs`): the controller `cc/unlimited.rs`, the policy RACK-TLP or the paper's
+//! `tcp/recovery/error_control.rs`, and a drain that stops when the tunnel queue is full and resumes when the
+//! circuit has forwarded. A trunk (`[[circuit]]`) serves several flows, whose TCPs are unchanged; packets that
+//! find its tunnel queue full are lost. What the connections of a flow's own circuit send enters the tunnel
+//! queue directly, not through a station.
 
 use crate::ahead::What;
 use crate::ends::Ends;

@@ -4,6 +4,11 @@
 (`here.py`), or a router whose setup is written as a script (`openwrt.py`). `plan.py` chooses this host's
 steps; each can look, do, check and undo (`steps/`). `journal.py` writes the previous state to disk before
 each change; `applying.py` does the steps and undoes them.
+
+`persistence.py` adds what keeps all of it after a reboot, whatever holds already; `boot.py` reads on the
+disk what a boot will find. A step's `undo` works however far `do` got, and keeps what someone else has
+changed since. The journal's directory is locked, and each program that a step starts inherits the lock, so
+an undo after a kill waits for it.
 """
 
 from airtcp.apply.applying import apply, check_nothing_is_applied, undo

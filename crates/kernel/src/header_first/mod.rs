@@ -3,6 +3,11 @@
 //!
 //! The queue itself stays the kernel's, so that all that an administrator has set there, such as a rate, goes on. The program needs
 //! only know how much waits in it: of a FIFO, that says which packets have left.
+//!
+//! Nobody tells the program what has left the queue; but of a FIFO that holds *n* bytes, all have left but the
+//! last *n* that were let in. So `rules.h` remembers where in the stream of bytes each of the newest header
+//! packets ended. The host's tests compare it with the simulator's queue over random lives, and a router
+//! between two namespaces does so with real packets.
 
 mod fifo;
 

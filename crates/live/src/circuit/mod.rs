@@ -7,6 +7,14 @@
 //!
 //! A circuit that is down stops nothing: while nobody answers, data packets pass as if there were no gateway. Nor does one that
 //! stands still: a watchdog in the sending node begins a new session.
+//!
+//! A `SendingNode` and a `ReceivingNode` are the circuit's machines with a session around each;
+//! `wire/src/circuit` authenticates their packets with keyed tags (`docs/circuit-wire.md`). `SendingGateway`
+//! reads a TUN device only while the tunnel queue has room (`Intake` cuts long packets to a millisecond's
+//! worth), and writes each packet back to it, so that the kernel forwards it as in the paper:
+//! `namespace/detour.rs` routes packets for the prefixes into the device, but not those that come out of it.
+//! Data needs no socket; the receiving gateway answers header packets, and a packet socket on its link counts
+//! the data before each of them (`counting.rs`).
 
 mod counters;
 mod counting;

@@ -1,4 +1,11 @@
 //! What is made and undone in network namespaces.
+//!
+//! The other end of a veth pair (`veth.rs`) is alone in a namespace without a name, so that the kernel removes both
+//! when the last process ends, even if it was killed. Changes that do not vanish by themselves are recorded
+//! under `/run/airtcp` before they are made, and each start undoes those of dead processes, in all network
+//! namespaces that it can enter. Requests to rtnetlink are typed, answers stay bytes: only what is needed is
+//! read, and a route that is replaced keeps the rest as it was. `cgroup.rs` finds the cgroups of the host also
+//! where `ip netns exec` hides them.
 
 pub mod detour;
 pub mod divert;

@@ -6,6 +6,14 @@
 //! nothing while its receiver takes nothing, so that the sender's window closes. It passes on a FIN, and the other
 //! direction goes on. If one connection is lost, or bytes of it, the other end gets a RST.
 //!
+//! `serve.rs` is one thread with one epoll. A `Relay` is two `End`s and a `Way` in each direction; between two
+//! kernel sockets a `Way` splices through a pipe that exists only while it holds data. `Rules` redirect others'
+//! connections to the proxy (TPROXY), with the ICMP errors about its packets: an nft table that ends with its
+//! process, and a recorded policy route. What a `Way` has given is compared with what its sender's side has
+//! received before it passes on a FIN. `own/` is the wireless side on our own stack: `Steer` routes packets to
+//! a TUN device with a stack on it. `service.rs` makes it a daemon. `cookies.rs` and
+//! `kernel/src/bpf/cookies.bpf.c` lead the ACKs that answer the kernel's SYN cookies to the proxy's listeners.
+//!
 //! [`Rules`]: rules::Rules
 //! [`Relay`]: relay::Relay
 //! [`Way`]: way::Way

@@ -1,4 +1,11 @@
 //! Congestion controls from outside this crate, beside those of the registry.
+//!
+//! A name missing from the registry may refer to a `Given`, supplied by the caller that parses the scheme
+//! (`scheme::controllers`, `Scheme::parse_with`, `RunOptions::controllers`); the stack's configuration carries
+//! it to where connections are created. `crates/py/src/control` makes one of each class that a user has written
+//! in Python (`python/airtcp/control.py` is the base class): `Composed`, as for the native ones, around an
+//! `Avoidance` that calls the hooks. A run holds the GIL only in hooks. After the first error, which is kept
+//! (`fault.rs`), no hook is called, and the run ends at its next check.
 
 use super::registry::{self, ControllerSpec, Param, RegistryError, Values};
 use super::{Build, CongestionControl, unlimited};

@@ -28,6 +28,16 @@ Figures are data: `Line`, `Dots`, `Bars`, `Band`, `Rule` and `Heat` in axes, or 
 axes. The page's script draws them with Plotly, which is embedded once (2 MB), only where there is a figure.
 Each has its data as a table and as CSV behind a disclosure, and zooms by mouse and keyboard; those over time
 (`Axis(time=True)`) zoom together. The same page gives the same bytes: no dates, no random names.
+
+A page is sections of text, tables and figures (`blocks.py`, `figure.py`); `page.py` puts them into one HTML
+file with the styles and scripts of `assets/` and a compressed plotly.js. A wheel carries only that script
+of Plotly's 64 MB package (`scripts/plotly.py`; it begins with its MIT licence); the package itself is a
+development dependency. Figures leave Python as data: marks that belong to a scheme, to a layer such as the
+timeouts, or to a panel. The page's script draws them (`traces.js`, `layout.js`), because colours, columns
+and visibility depend on the reader: theme, width, buttons, zoom. `comparison.py`, `one_run.py` and
+`sweep.py` make the pages (`airtcp_studies/pages` those of the papers), `over_time.py` the figures over
+time. Text is escaped where it becomes HTML (`html.py`), where it becomes JSON in a script, and where Plotly
+would interpret tags.
 """
 
 from airtcp.showing.report.blocks import Block, Facts, List, Section, Source, Table, Text
