@@ -1,4 +1,4 @@
-# What needs doing is told by stamps and by cargo: a second run of any target is quick.
+# Stamps and cargo know what is up to date: a second run of any target is quick.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .PHONY: help demo play play-if-possible field papers docs test tests-built tests-field tests-lab lint lint-rust lint-python test-rust \
@@ -14,7 +14,7 @@ WASM_TARGET := wasm32-unknown-unknown
 FIELD_PROFILE ?= python
 # Other packages would be other features, and all would be built anew.
 FIELD_PACKAGES ?= -p airtcp-live
-# Looked at when it is needed, after clang was installed: without it the field is left out.
+# Expanded when used, because a target may have installed clang by then; without clang the field is left out.
 NO_FIELD = $(if $(shell command -v clang),,--exclude airtcp-kernel --exclude airtcp-kernel-host --exclude airtcp-live)
 # Before a command that is to have a processor only where nothing else wants one: so tests in real time are not late.
 export WHEN_IDLE := $(shell chrt --idle 0 true 2>/dev/null && echo chrt --idle 0 || echo nice)

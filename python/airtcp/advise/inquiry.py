@@ -40,7 +40,8 @@ ENDS = 0.1
 READ_OTHERWISE = 0.2
 """Additional share, used twice, for other readings of a measurement."""
 
-MOST_EVENINGS = 3
+MOST_ROUNDS = 3
+"""Rounds of further seeds, after which the candidates that the answer names may still have changed."""
 PILOT_S = 1.0
 SHORTEST_RTTS = 50
 TOO_COSTLY = 4
@@ -101,7 +102,7 @@ class Inquiry:
         if self.race.nothing_arrived:
             return
         self._run_beside()
-        self._even_out()
+        self._complete_seeds()
         self._run_ends()
         self._read_otherwise()
         self._run_around()
@@ -207,10 +208,10 @@ class Inquiry:
         chosen, share = affordable(wanted, must, events, BESIDE * effort.events, effort.beside)
         self.beside.run(self._affordable(share), chosen, effort.beside, self.bench)
 
-    def _even_out(self) -> None:
+    def _complete_seeds(self) -> None:
         """Runs all seeds of the current scheme for each candidate that the answer names, until the names are
         stable."""
-        for _ in range(MOST_EVENINGS):
+        for _ in range(MOST_ROUNDS):
             chosen = choose(self.race, self.beside)
             names = chosen.named if chosen else ()
             named = [candidate for candidate in self.race.candidates if candidate.name in names]

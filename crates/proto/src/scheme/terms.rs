@@ -110,7 +110,7 @@ fn disagree(first: &SchemeSpec, second: &SchemeSpec) -> bool {
 }
 
 impl Term<'_> {
-    /// Keys of the stack for which the name stands, or which it needs.
+    /// The keys of the stack that this term sets.
     pub fn changes(&self) -> &'static [Pair<'static>] {
         match &self.kind {
             Kind::Controller(controller) => controller.changes(),

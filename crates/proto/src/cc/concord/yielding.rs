@@ -32,8 +32,8 @@ const GIVEN_UP: f64 = 0.95;
 /// After a yield of our own queue, growth returns to this point between the new window and the old one.
 const MIDDLE: f64 = 0.5;
 
-/// After a yield to delay that gained nothing, delay is ignored for a time, in seconds. This is its first value, and its largest one.
-/// Each such yield doubles it, and each successful one halves it.
+/// Seconds for which delay is ignored after a yield that gained nothing: at first, and at most. Each such yield doubles them, and each
+/// successful one halves them.
 const FIRST_DOUBT_S: f64 = 0.5;
 const LAST_DOUBT_S: f64 = 16.0;
 

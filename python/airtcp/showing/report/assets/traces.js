@@ -90,7 +90,7 @@ function symbolPlaces(mark, range) {
   return Array.from({ length: SPARSE }, (_, turn) => inside[Math.floor(((turn + offset) / (SPARSE + 1)) * inside.length)]);
 }
 
-/** Which dots are drawn: of those in the stretch that is looked at, every so many. */
+/** Which dots are drawn: those in view, thinned out evenly if there are too many. */
 function dotPlaces(mark, range) {
   const inside = mark.x.map((_, place) => place).filter((place) => !range || (mark.x[place] >= range[0] && mark.x[place] <= range[1]));
   const each = mark.all ? 1 : Math.ceil(inside.length / (mark.part ? MOST_DOTS : 20 * MOST_DOTS));
