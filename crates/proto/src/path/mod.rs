@@ -68,8 +68,8 @@ pub trait LossModel: Send {
     /// the queue, for each that arrives.
     fn is_lost(&mut self, now: Time, item: &Item) -> bool;
 
-    /// How many of the next packets come through, whatever they are. `is_lost` is not called for those.
-    fn intact(&mut self) -> u32 {
+    /// At least so many packets come through before the next loss, whatever they are. `is_lost` is not called for those.
+    fn until_loss(&mut self) -> u32 {
         0
     }
 }

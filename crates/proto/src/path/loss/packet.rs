@@ -49,11 +49,11 @@ impl LossModel for Model {
         std::mem::take(&mut self.is_next_lost) || self.threshold.happens(&mut self.chance)
     }
 
-    fn intact(&mut self) -> u32 {
+    fn until_loss(&mut self) -> u32 {
         let Model { threshold, chance, is_next_lost } = self;
-        let intact = (0..AHEAD).find(|_| *is_next_lost || threshold.happens(chance));
-        *is_next_lost = intact.is_some();
-        intact.unwrap_or(AHEAD)
+        let next = (0..AHEAD).find(|_| *is_next_lost || threshold.happens(chance));
+        *is_next_lost = next.is_some();
+        next.unwrap_or(AHEAD)
     }
 }
 
@@ -83,7 +83,7 @@ mod tests {
             let mut lost = Vec::new();
             while lost.len() < expected.len() {
                 lost.push(ahead.is_lost(Time::ZERO, &item));
-                lost.extend((0..ahead.intact()).map(|_| false));
+                lost.extend((0..ahead.until_loss()).map(|_| false));
             }
             assert_eq!(lost[..expected.len()], expected, "{probability}");
         }

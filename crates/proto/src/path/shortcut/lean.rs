@@ -19,8 +19,8 @@ pub struct Lean {
     pub transmitter: FixedRate,
     pub propagation: Dur,
     pub loss: Option<Box<dyn LossModel>>,
-    /// How many of the next packets are not lost.
-    intact: u32,
+    /// How many packets come through before the loss model must be asked.
+    until_loss: u32,
     backlog: Backlog,
     /// Packets like the last one, or like the last two in turn. `settle` adds them to `backlog` and `counters`.
     expected: Expected,
@@ -49,7 +49,7 @@ impl Lean {
             transmitter,
             propagation,
             loss: None,
-            intact: 0,
+            until_loss: 0,
             backlog: Backlog::default(),
             expected: Expected::default(),
             recent: [Shape::default(); 2],
@@ -92,8 +92,8 @@ impl Lean {
     #[inline(always)]
     pub fn pass(&mut self, now: Time, bytes: u32, mut item: impl FnMut() -> Item) -> Option<Time> {
         let at = self.take(now, bytes, &mut item)?;
-        if at < self.open_until && self.intact > 0 {
-            self.intact -= 1;
+        if at < self.open_until && self.until_loss > 0 {
+            self.until_loss -= 1;
             return Some(at);
         }
         self.pass_or_keep(at, item())
@@ -158,16 +158,16 @@ impl Lean {
     /// Is the packet that was just taken lost? The loss model may answer for some of the next packets, too.
     #[inline]
     fn is_lost(&mut self, item: &Item) -> bool {
-        if self.intact > 0 {
-            self.intact -= 1;
+        if self.until_loss > 0 {
+            self.until_loss -= 1;
             return false;
         }
         let Some(loss) = &mut self.loss else {
-            self.intact = u32::MAX;
+            self.until_loss = u32::MAX;
             return false;
         };
         let is_lost = loss.is_lost(self.free_at, item);
-        self.intact = loss.intact();
+        self.until_loss = loss.until_loss();
         is_lost
     }
 
