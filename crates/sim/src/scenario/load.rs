@@ -44,7 +44,22 @@ impl Scenario {
     }
 }
 
-pub(super) fn read(recipe: &mut Recipe) -> Result<Scenario, ScenarioError> {
+impl Recipe {
+    /// The recipe of the scenario that runs where none is named.
+    pub fn built_in(overrides: &[(String, String)]) -> Recipe {
+        Recipe::new(DEFAULT, "default.toml", Path::new(""), overrides)
+    }
+
+    /// Reads the scenario. Each file that it names is read only once: reading the recipe again finds the same content.
+    ///
+    /// # Errors
+    /// As [`Scenario::load`].
+    pub fn read(&mut self) -> Result<Scenario, ScenarioError> {
+        read(self)
+    }
+}
+
+fn read(recipe: &mut Recipe) -> Result<Scenario, ScenarioError> {
     let Recipe { text, file_name, folder, overrides, controllers, files } = recipe;
     let mut problems = Problems::default();
     let written = written(text, overrides, &mut problems);

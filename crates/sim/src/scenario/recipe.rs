@@ -1,8 +1,5 @@
 //! The source of a scenario, kept so that it can be read again: with other values, or on another machine.
 
-use super::error::ScenarioError;
-use super::load;
-use super::model::Scenario;
 use super::text_file;
 use airtcp_proto::cc::Controllers;
 use serde::{Deserialize, Serialize};
@@ -37,19 +34,6 @@ impl Recipe {
             controllers: Controllers::default(),
             files: Files::default(),
         }
-    }
-
-    /// The recipe of the scenario that runs where none is named.
-    pub fn built_in(overrides: &[(String, String)]) -> Recipe {
-        Recipe::new(load::DEFAULT, "default.toml", Path::new(""), overrides)
-    }
-
-    /// Reads the scenario. Each file that it names is read only once: reading the recipe again finds the same content.
-    ///
-    /// # Errors
-    /// As [`Scenario::load`].
-    pub fn read(&mut self) -> Result<Scenario, ScenarioError> {
-        load::read(self)
     }
 }
 
