@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from airtcp.facts.headers import HEADER_BYTES
+from airtcp.fit.findings import Value
 
 Direction = Literal["forward", "reverse", "both"]
 """Direction of packets: with the data, against it, or a round trip, as for a ping."""
@@ -229,9 +230,9 @@ class Transfer:
     course: Course | None = field(default=None, compare=False)
     """None if it is unknown when what happened."""
     arrived: Arrived | None = None
-    least_s: float | None = None
-    """The least round trip of all its packets, its handshake's included, which met no queue of its own; None
-    if the file does not tell."""
+    least_s: Value | None = None
+    """The least round trip of all its packets, its handshake's included, which met no queue of its own, as
+    near as its clock tells; None if the file does not."""
 
     @property
     def payload_share(self) -> float:

@@ -3,6 +3,8 @@ any round trip."""
 
 from __future__ import annotations
 
+import math
+import re
 from pathlib import Path
 
 import pytest
@@ -90,6 +92,24 @@ def test_minrtt_is_of_the_last_minutes_only(tmp_path: Path) -> None:
     assert found.course is not None
     assert found.course.end_s[0] > 400
     assert found.least_s is None
+
+
+@given(rtt_ms=st.integers(10_000, 200_000), shown=st.sampled_from(["both", "rounded"]))
+@settings(max_examples=4, deadline=None, phases=[Phase.generate], derandomize=True)
+def test_whole_milliseconds_are_rounded_down(
+    tmp_path_factory: pytest.TempPathFactory, rtt_ms: int, shown: str
+) -> None:
+    """Timestamps tell round trips of packets that were sent again, and may be the least by rounding."""
+    file, base_ms = tmp_path_factory.mktemp("rounded") / "ss.txt", rtt_ms / 1e3 + 0.5
+    text = ss_log(path(5000, base_ms, 50, 0.0), duration_s=4.0)
+    least_ms = re.findall(r"minrtt:(\S+)", text)[-1]
+    rounded = f"minrtt:{math.floor(float(least_ms))}"
+    first, last = text[: len(text) // 2], text[len(text) // 2 :]
+    first = first if shown == "both" else re.sub(r"minrtt:\S+", rounded, first)
+    file.write_text(first + re.sub(r"minrtt:\S+", rounded, last))
+    base = least_base(read(file))
+    assert base is not None
+    assert base.includes(base_ms / 1e3)
 
 
 def test_a_known_base_is_not_looked_for(tmp_path: Path) -> None:

@@ -58,7 +58,7 @@ def least_base(source: Measurement) -> Value | None:
     if transfer is None or transfer.least_s is None or transfer.arrived is None:
         return None
     least_s, rate_bps = transfer.least_s, transfer.arrived.rate_bps
-    best_s, low_s = (
-        max(least_s / 2, least_s - 8 * size / rate_bps) for size in (HANDSHAKE_BYTES, FULL_BYTES)
-    )
-    return Value(best_s, low_s, least_s)
+    shortest_s = least_s.low or least_s.best
+    best_s = max(least_s.best / 2, least_s.best - 8 * HANDSHAKE_BYTES / rate_bps)
+    low_s = max(shortest_s / 2, shortest_s - 8 * FULL_BYTES / rate_bps)
+    return Value(best_s, low_s, least_s.high or least_s.best)

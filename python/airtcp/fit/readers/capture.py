@@ -10,6 +10,7 @@ import numpy as np
 from airtcp import _engine
 from airtcp.fit.capture_columns import CaptureColumns, Way
 from airtcp.fit.capture_course import course_of
+from airtcp.fit.findings import Value
 from airtcp.fit.measurement import (
     Direction,
     Fates,
@@ -169,17 +170,19 @@ def _transfer(found: CaptureColumns) -> Transfer:
         ecn=found["ecn"],
         course=course,
         arrived=arrived,
-        least_s=_least_s(found),
+        least_s=_least(found),
     )
 
 
-def _least_s(found: CaptureColumns) -> float | None:
+def _least(found: CaptureColumns) -> Value | None:
     """Returns the least round trip from the handshake on; None if that was not captured."""
     handshake_s, way = found["handshake_rtt_s"], found["forward"]
-    if handshake_s is None or way["position"] != "sender":
-        # Elsewhere, the data's round trips are not those of the whole path.
-        return handshake_s
-    return min(handshake_s, float(way["rtt_s"].min(initial=handshake_s)))
+    if handshake_s is None:
+        return None
+    # Elsewhere, the data's round trips are not those of the whole path.
+    of_data_s = way["rtt_s"] if way["position"] == "sender" else np.empty(0)
+    least_s = float(of_data_s.min(initial=handshake_s))
+    return Value(least_s, least_s, least_s)
 
 
 def _tells_copies_apart(found: CaptureColumns) -> bool:

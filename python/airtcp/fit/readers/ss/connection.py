@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from airtcp.facts.headers import HEADER_BYTES
+from airtcp.fit.findings import Value
 from airtcp.fit.measurement import (
     Arrived,
     Course,
@@ -29,6 +30,8 @@ _BUSY = re.compile(r"\bbusy:(\d{1,15})ms")
 _BULK = 0.9
 """A connection that had data to send for this share of its life is a transfer that can be repeated."""
 _FEW_SAMPLES = 4
+_TIMESTAMP_S = 1e-3
+"""Of Linux's TCP timestamps."""
 _FORGETS_AFTER_S = 300.0
 """Linux's `tcp_min_rtt_wlen`: `minrtt` is the least of so long."""
 _PREFIXES = {"": 1.0, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
@@ -61,6 +64,8 @@ class Connection:
     """For how long it has had something to send."""
     last: Fields = field(default_factory=dict)
     least_s: float | None = None
+    least_exact_s: float | None = None
+    """Of those that are no whole milliseconds."""
     algorithm: str | None = None
     has_ecn: bool = False
 
@@ -90,7 +95,10 @@ class Connection:
         busy = _BUSY.search(line)
         self.busy_s.append(float(busy[1]) / 1e3 if busy else _NEVER)
         if "minrtt" in fields:
-            self.least_s = min(fields["minrtt"][0] / 1e3, self.least_s or np.inf)
+            least_ms = fields["minrtt"][0]
+            self.least_s = min(least_ms / 1e3, self.least_s or np.inf)
+            if least_ms % 1:
+                self.least_exact_s = min(least_ms / 1e3, self.least_exact_s or np.inf)
         words = line[: line.find(" rto:")].split()
         self.has_ecn |= "ecn" in words
         names = [word for word in words if _ALGORITHM.match(word) and word not in _FLAGS]
@@ -163,8 +171,15 @@ class Connection:
             ecn=self.has_ecn or None,
             course=course,
             arrived=arrived,
-            least_s=self.least_s if course is not None and _begun_s(course) < _FORGETS_AFTER_S else None,
+            least_s=self._least() if course is not None and _begun_s(course) < _FORGETS_AFTER_S else None,
         )
+
+    def _least(self) -> Value | None:
+        """Returns `minrtt`. A round trip that timestamps tell is rounded down to a whole millisecond."""
+        if self.least_s is None:
+            return None
+        highest = min(self.least_exact_s or np.inf, self.least_s + _TIMESTAMP_S)
+        return Value(highest, self.least_s, highest)
 
     def _course(self, time_s: Floats) -> tuple[Course, Arrived] | None:
         """Returns what happened when, and what arrived; None unless it has been sending all the time."""
