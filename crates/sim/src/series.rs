@@ -233,12 +233,12 @@ impl Recorder {
         }
     }
 
-    fn on_rtt(&mut self, flow: u32, rtt: Dur) {
+    pub fn on_rtt(&mut self, flow: u32, rtt: Dur) {
         let known = &mut self.pending[flow as usize].rtt;
         *known = Some(known.map_or((rtt, rtt), |(min, max)| (min.min(rtt), max.max(rtt))));
     }
 
-    fn on_duplicate_ack(&mut self, now: Time, flow: u32, una: u64) {
+    pub fn on_duplicate_ack(&mut self, now: Time, flow: u32, una: u64) {
         let events = &mut self.series.events;
         let last = &mut self.pending[flow as usize].duplicate;
         if let Some(row) = *last
