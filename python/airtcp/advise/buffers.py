@@ -16,7 +16,7 @@ OLDER_WINDOW_BYTES = 3 << 20
 SHARE_OF_DATA = 0.8
 """Of a send buffer, in the mean, as in the engine: its key `send_buffer` says why."""
 BUFFER_BDPS = 2.5
-"""A buffer of so many bandwidth-delay products holds two of data: one more while a hole is open."""
+"""Bandwidth-delay products of buffer that hold two of data: one more while a hole is open."""
 TOLERANCE = 0.95
 """What carries at least this share of the path is not worth a setting."""
 LARGEST_BYTES = (1 << 31) - 1

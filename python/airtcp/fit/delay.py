@@ -28,7 +28,7 @@ NEAR_ALL = 0.3
 OVERTAKES = 0.05
 """By how many standard deviations delays would be longer on average if nothing overtook, for it to count."""
 STALL_STEPS = 8
-"""Waits of a stall are taken as so many, from none to its length."""
+"""A stall is taken as this many waits, from none to its length."""
 
 
 @dataclass(frozen=True)

@@ -17,16 +17,16 @@ FEW = 40
 WINDOW = 20
 """Round trips of a calm stretch, from which the idle level is taken."""
 SMOOTHED = 5
-"""A round trip is where the median of so many around it is."""
+"""Round trips whose median stands for the one in their middle."""
 LEAST_SHARE = 0.05
 """Rarer levels are episodes; so are those of less than a window."""
 STRETCH = 40
-"""Levels change less often than once in so many round trips."""
+"""The least number of round trips between two changes of level, on average."""
 LEAST_RATIO = 1.3
 LEAST_APART_S = 0.002
 """Levels differ by this much at least, and by that ratio."""
 GAP = 0.05
-"""Just above the idle level are at most so many round trips as within it, for an equal range."""
+"""Round trips just above the idle level, as a share of those within it, over an equal range: at most this."""
 
 
 @dataclass(frozen=True)

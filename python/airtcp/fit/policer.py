@@ -45,9 +45,9 @@ class Policer:
     """Between the rates of all buckets that are possible."""
     burst_bytes: float
     explained: int
-    """Losses that it explains,"""
+    """Losses that it explains."""
     lost: int
-    """of so many."""
+    """All losses."""
 
 
 @dataclass(frozen=True)

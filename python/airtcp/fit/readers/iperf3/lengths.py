@@ -14,7 +14,7 @@ INITIAL_WINDOW = 10
 COOKIE_BYTES = 89
 """The packet with which iperf3 opens each connection: a cookie of 37 bytes, and the headers."""
 CONTROL_MESSAGES = 8
-"""At least so many short packets go each way before both ends can tell each other their results."""
+"""Least number of short packets each way before both ends can tell each other their results."""
 
 
 _INTERVALS = 3
