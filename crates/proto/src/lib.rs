@@ -13,5 +13,6 @@ pub mod ring;
 pub mod rng;
 pub mod scheme;
 pub mod tcp;
+mod until;
 
 pub use rng::{Chance, Chances};

@@ -1,6 +1,7 @@
 //! When the receiver sends acknowledgments.
 
 use super::config::TcpConfig;
+use crate::until::Until;
 use super::window_growth::WindowGrowth;
 use crate::prefetch::prefetch;
 use airtcp_wire::{Dur, Time};
@@ -21,8 +22,8 @@ pub struct AckPolicy {
     wait: Dur,
     quick: Option<Box<Quick>>,
     deadline: Time,
-    /// [`is_calm`](AckPolicy::is_calm) holds before this time.
-    calm_until: Time,
+    /// Until when data in order only adds to what is to be acknowledged, without a quick ACK or a larger window.
+    expected: Until<Time>,
     /// Linux's compression of ACKs of segments behind a gap: after some that are prompt, an ACK stands for several
     /// segments. RCV.NXT, at which the gap begins.
     gap: u64,
@@ -87,10 +88,13 @@ impl Quick {
         !self.is_interactive && self.left > 0
     }
 
-    /// [`on_data`](Quick::on_data) changes nothing but the time of the last data before this time.
+    /// Until when [`on_data`](Quick::on_data) changes nothing but the time of the last data.
     #[inline]
-    fn calm_until(&self) -> Time {
-        if self.is_quick() { Time::ZERO } else { self.growth.rests_until().min(self.last_data + self.pause) }
+    fn expected(&self) -> Until<Time> {
+        match self.is_quick() {
+            true => Until::default(),
+            false => Until::new(self.growth.rests_until().min(self.last_data + self.pause)),
+        }
     }
 }
 
@@ -113,7 +117,7 @@ impl AckPolicy {
             wait: if waits_for_tick { config.delayed_ack_tick } else { config.delayed_ack },
             quick: Quick::new(config).map(Box::new),
             deadline: Time::NEVER,
-            calm_until: if config.quick_acks > 0 { Time::ZERO } else { Time::NEVER },
+            expected: Until::new(if config.quick_acks > 0 { Time::ZERO } else { Time::NEVER }),
             gap: 0,
             compression_delay_ns: LONGEST_COMPRESSION_NS,
             most_held: config.compressed_acks,
@@ -130,7 +134,7 @@ impl AckPolicy {
         if let Some(quick) = &mut self.quick {
             quick.growth.on_rtt(rtt);
             quick.pause = rto;
-            self.calm_until = Time::ZERO;
+            self.expected.end();
         }
     }
 
@@ -148,7 +152,7 @@ impl AckPolicy {
     pub fn on_rtt(&mut self, rtt: Dur) {
         if let Some(quick) = &mut self.quick {
             quick.growth.on_rtt(rtt);
-            self.calm_until = quick.calm_until();
+            self.expected = quick.expected();
         }
     }
 
@@ -174,7 +178,7 @@ impl AckPolicy {
         self.demand();
         if let Some(quick) = &mut self.quick {
             quick.left = quick.left.max(quick.most);
-            self.calm_until = Time::ZERO;
+            self.expected.end();
         }
     }
 
@@ -187,15 +191,15 @@ impl AckPolicy {
         }
     }
 
-    /// Returns whether in-order data only adds to what is to be acknowledged, without a quick ACK or a larger window.
+    /// Returns whether data in order is [expected](AckPolicy::on_expected_data) now.
     #[inline(always)]
-    pub fn is_calm(&self, now: Time) -> bool {
-        now < self.calm_until
+    pub fn is_expected(&self, now: Time) -> bool {
+        self.expected.covers(now)
     }
 
-    /// [`on_data`](AckPolicy::on_data) in a [calm](AckPolicy::is_calm).
+    /// [`on_data`](AckPolicy::on_data) where it only adds to what is to be acknowledged.
     #[inline(always)]
-    pub fn on_calm_data(&mut self, now: Time, bytes: u32) {
+    pub fn on_expected_data(&mut self, now: Time, bytes: u32) {
         if let Some(quick) = &mut self.quick {
             quick.last_data = now;
         }
@@ -213,7 +217,7 @@ impl AckPolicy {
     fn ask_quick(&mut self, tell: impl FnOnce(&mut Quick) -> bool) -> bool {
         let Some(quick) = &mut self.quick else { return false };
         let is_quick = tell(quick);
-        self.calm_until = quick.calm_until();
+        self.expected = quick.expected();
         is_quick
     }
 
@@ -238,7 +242,7 @@ impl AckPolicy {
 
     /// Data has arrived behind a gap at `next`, with SACK. RFC 5681 §4.2 wants an ACK at once; Linux compresses ACKs.
     pub fn on_data_beyond(&mut self, now: Time, next: u64) {
-        let is_quick = !self.is_calm(now) && self.ask_quick(|quick| quick.on_segment(now, next));
+        let is_quick = !self.is_expected(now) && self.ask_quick(|quick| quick.on_segment(now, next));
         if self.gap != next {
             (self.gap, self.prompt) = (next, 0);
         }
@@ -315,26 +319,26 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// In a calm, `on_calm_data` does what `on_data` does, whatever came before.
+        /// Where data is expected, `on_expected_data` does what `on_data` does, whatever came before.
         #[test]
-        fn calm_data_is_data(
+        fn expected_data_is_data(
             steps in prop::collection::vec((0u64..30, 0u8..20), 1..400),
             name in prop::sample::select(vec!["linux", "rfc"]),
         ) {
             let config = (profile::find(name).unwrap().config)();
             let mut policy = AckPolicy::new(&config);
             policy.on_handshake(Dur::from_millis(20), Dur::from_millis(220));
-            let (mut now, mut next, mut calm) = (Time(1_000_000), 1, 0);
+            let (mut now, mut next, mut expected) = (Time(1_000_000), 1, 0);
             for (pause_ms, step) in steps {
                 now += Dur::from_millis(if step == 0 { 40 * pause_ms } else { pause_ms });
                 next += 1448;
-                if policy.is_calm(now) {
+                if policy.is_expected(now) {
                     let mut other = policy.clone();
-                    other.on_calm_data(now, 1448);
+                    other.on_expected_data(now, 1448);
                     policy.on_data(now, 1448, next);
-                    other.calm_until = policy.calm_until;
+                    other.expected = policy.expected;
                     prop_assert_eq!(format!("{policy:?}"), format!("{other:?}"));
-                    calm += 1;
+                    expected += 1;
                 } else {
                     policy.on_data(now, 1448, next);
                 }
@@ -348,24 +352,24 @@ mod tests {
                     policy.on_ack_sent();
                 }
             }
-            prop_assert!(name == "linux" || calm > 0);
+            prop_assert!(name == "linux" || expected > 0);
         }
     }
 
     /// Linux's quick ACKs end, and its window ceases to grow. Otherwise the property above would test nothing.
     #[test]
-    fn bulk_data_makes_it_calm() {
+    fn bulk_data_is_expected() {
         let mut policy = AckPolicy::new(&profile::linux());
         policy.on_handshake(Dur::from_millis(20), Dur::from_millis(220));
-        let mut calm = 0;
+        let mut expected = 0;
         for n in 1..400 {
             let now = Time(n * 1_000_000);
-            calm += u32::from(policy.is_calm(now));
+            expected += u32::from(policy.is_expected(now));
             policy.on_data(now, 1448, 1 + n * 1448);
             if policy.is_due() {
                 policy.on_ack_sent();
             }
         }
-        assert!(calm > 200, "{calm}");
+        assert!(expected > 200, "{expected}");
     }
 }

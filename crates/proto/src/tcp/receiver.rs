@@ -3,6 +3,7 @@
 use super::ack_policy::AckPolicy;
 use super::config::TcpConfig;
 use super::reassembly::{Inserted, Reassembly};
+use crate::until::Until;
 use super::spurious::timestamp;
 use crate::cc::WindowRules;
 use airtcp_wire::{Dur, Ecn, Flags, Header, SackBlocks, Segment, Seq, Time, Timestamps};
@@ -22,9 +23,9 @@ pub struct Receiver {
     segment_size: u32,
     /// Right edge of the window that was advertised last.
     advertised: u64,
-    /// In-order text up to this position leaves the window more than half open. 0 while something lies behind a gap, is to
-    /// be reported as a duplicate, or the stream's end is known.
-    quiet_until: u64,
+    /// Until where RCV.NXT may come by text in order that leaves the window more than half open. Ended while something lies
+    /// behind a gap, is to be reported as a duplicate, or the stream's end is known.
+    expected: Until<u64>,
     /// RCV.NXT and `read` when the last window was advertised, modulo 2³²: they have moved by one window since at most. (1, 0)
     /// after the SYN-ACK. The window itself is `told_window`.
     told: (u32, u32),
@@ -117,7 +118,7 @@ impl Receiver {
             buffer: buffer as u32,
             segment_size: config.segment_payload(),
             advertised: 0,
-            quiet_until: 0,
+            expected: Until::default(),
             window_shift: if config.window_scaling { scale_for(buffer) } else { 0 },
             acks: AckPolicy::new(config),
             sends_sack: false,
@@ -216,7 +217,7 @@ impl Receiver {
     #[inline(always)]
     pub fn take_text(&mut self, now: Time, segment: &Header, ecn: Ecn) -> Option<bool> {
         let is_next = segment.seq == self.irs.at(self.reassembly.next());
-        if !is_next || !self.is_quiet(segment) || ecn == Ecn::Ce {
+        if !is_next || !self.is_expected(segment) || ecn == Ecn::Ce {
             return self.take_other_text(now, *segment, ecn);
         }
         if let Some(ts) = segment.timestamps() {
@@ -225,9 +226,9 @@ impl Receiver {
             }
             self.note_round_trip(now, ts);
         }
-        // Asked only now, because the end of a round trip may end the calm.
-        match self.acks.is_calm(now) {
-            true => self.take_quiet_text(now, segment),
+        // Asked only now, because the end of a round trip may change what the ACK policy expects.
+        match self.acks.is_expected(now) {
+            true => self.take_expected_text(now, segment),
             false => self.take_quick_text(now, *segment),
         }
         Some(false)
@@ -237,33 +238,34 @@ impl Receiver {
     /// whether the text was taken; if not, nothing has changed.
     #[inline(always)]
     pub fn take_next_text(&mut self, now: Time, segment: &Header) -> bool {
-        let is_quiet = self.is_quiet(segment) && self.acks.is_calm(now);
-        if is_quiet {
-            self.take_quiet_text(now, segment);
+        let is_expected = self.is_expected(segment) && self.acks.is_expected(now);
+        if is_expected {
+            self.take_expected_text(now, segment);
         }
-        is_quiet
+        is_expected
     }
 
     /// Returns whether this text, if it begins at RCV.NXT, changes nothing but RCV.NXT and what is to be acknowledged.
     #[inline(always)]
-    fn is_quiet(&self, segment: &Header) -> bool {
-        self.reassembly.next() + u64::from(segment.len) <= self.quiet_until
+    fn is_expected(&self, segment: &Header) -> bool {
+        self.expected.covers(self.reassembly.next() + u64::from(segment.len))
     }
 
     #[inline(always)]
-    fn take_quiet_text(&mut self, now: Time, segment: &Header) {
+    fn take_expected_text(&mut self, now: Time, segment: &Header) {
         self.advance(now, segment);
-        self.acks.on_calm_data(now, segment.len);
+        self.acks.on_expected_data(now, segment.len);
     }
 
-    /// [`take_quiet_text`](Receiver::take_quiet_text) outside of a calm: a quick ACK may be due, or the window may grow.
+    /// [`take_expected_text`](Receiver::take_expected_text) where the ACK policy expects none: a quick ACK may be due, or the window
+    /// may grow.
     #[inline(never)]
     fn take_quick_text(&mut self, now: Time, segment: Header) {
         self.advance(now, &segment);
         self.acks.on_data(now, segment.len, self.reassembly.next());
     }
 
-    /// Takes [quiet](Receiver::is_quiet) text.
+    /// Takes [expected](Receiver::is_expected) text.
     #[inline(always)]
     fn advance(&mut self, now: Time, segment: &Header) {
         let start = self.reassembly.next();
@@ -328,7 +330,7 @@ impl Receiver {
     }
 
     fn handle_text(&mut self, now: Time, segment: &Header, start: u64, ecn: Ecn) -> bool {
-        self.quiet_until = 0;
+        self.expected.end();
         self.note_congestion(segment, ecn);
         if let Some(ts) = segment.timestamps() {
             self.note_round_trip(now, ts);
@@ -429,7 +431,7 @@ impl Receiver {
             && let Some(overlap) = self.reassembly.overlap(start, end)
         {
             self.reassembly.note_duplicate(overlap);
-            self.quiet_until = 0;
+            self.expected.end();
         }
     }
 
@@ -507,7 +509,7 @@ impl Receiver {
     #[inline(always)]
     pub fn read_all(&mut self) {
         let next = self.reassembly.next();
-        if next <= self.quiet_until {
+        if self.expected.covers(next) {
             self.read = next;
         } else if self.readable() > 0 {
             self.read(u64::MAX);
@@ -619,8 +621,11 @@ impl Receiver {
             false => self.tell_other(next, most),
         }
         self.told = (next as u32, self.read as u32);
-        let is_quiet = self.quiet_until > 0 || (!self.knows_end() && !self.reassembly.has_news());
-        self.quiet_until = if is_quiet { self.advertised.saturating_sub(most / 2) } else { 0 };
+        let is_expected = !self.expected.has_ended() || (!self.knows_end() && !self.reassembly.has_news());
+        self.expected = match is_expected {
+            true => Until::new(self.advertised.saturating_sub(most / 2) + 1),
+            false => Until::default(),
+        };
         self.acks.on_ack_sent();
     }
 
@@ -664,7 +669,7 @@ impl Receiver {
     /// Returns whether there are SACK blocks or a DSACK to report.
     #[inline(always)]
     pub fn has_blocks(&self) -> bool {
-        self.quiet_until == 0 && self.sends_sack && self.reassembly.has_news()
+        self.expected.has_ended() && self.sends_sack && self.reassembly.has_news()
     }
 
     /// Adds the SACK blocks of a segment that leaves now: four, or three beside timestamps.

@@ -89,7 +89,7 @@ impl Connection {
         let rtt = &sender.core.rtt;
         self.receiver.wake(&self.rules, &self.negotiated).acks.on_handshake(rtt.srtt(), rtt.rto());
         self.notify(Event::Connected);
-        if !self.sender_mut().is_silent() {
+        if !self.sender_mut().is_idle() {
             self.get_controller();
         }
     }

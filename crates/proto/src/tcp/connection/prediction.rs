@@ -57,7 +57,7 @@ impl Connection {
             && !self.is_orphan
             && !self.receiver.get().is_some_and(|receiver| receiver.knows_end());
         match is_ordinary {
-            true if sender.is_silent() => Prediction::Receiving,
+            true if sender.is_idle() => Prediction::Receiving,
             true if self.sends_plainly(sender) => match sender.is_plain() {
                 true => Prediction::Sending,
                 false => Prediction::Repairing,

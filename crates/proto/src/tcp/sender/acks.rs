@@ -271,7 +271,7 @@ impl Sender {
         self.peer_window_max = window as u32;
     }
 
-    /// [`update_window`](Sender::update_window) under [`is_silent`](Sender::is_silent): most segments repeat the window.
+    /// [`update_window`](Sender::update_window) under [`is_idle`](Sender::is_idle): most segments repeat the window.
     #[inline(always)]
     pub fn renew_window(&mut self, ack: u64, window: u64, seq: Seq) {
         let is_same = (ack, window) == (self.window_ack, self.last_window.into());

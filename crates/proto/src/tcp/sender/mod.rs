@@ -270,7 +270,7 @@ impl Sender {
     /// When the SYN left, and how long its acknowledgment took, if nothing but one SYN was ever sent or is to be sent.
     pub fn only_syn(&self) -> Option<(Time, Dur)> {
         let Core { sampler, cc, rtt, .. } = &self.core;
-        let is_only = self.core.una() == 1 && sampler.lost == 0 && !cc.has_controller() && self.is_silent();
+        let is_only = self.core.una() == 1 && sampler.lost == 0 && !cc.has_controller() && self.is_idle();
         (is_only && rtt.min() != Dur::MAX).then_some((self.last_sent_at, rtt.min()))
     }
 

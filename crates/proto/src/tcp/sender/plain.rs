@@ -11,7 +11,7 @@ use airtcp_wire::{Header, Time};
 
 impl Sender {
     /// Returns whether nothing is outstanding, unsent or ever resent, and no timer runs.
-    pub fn is_silent(&self) -> bool {
+    pub fn is_idle(&self) -> bool {
         self.core.board.is_empty()
             && self.unsent() == 0
             && self.core.stats.retransmissions == 0
@@ -111,7 +111,7 @@ impl Sender {
         let last_start = limit.min(start + room).saturating_sub(mss);
         let (most, last) = match &self.pacer {
             Some(pacer) if pacer.next_departure() > now => (0, 0),
-            None if self.has_steady_window() => (u32::MAX, last_start),
+            None if self.keeps_window() => (u32::MAX, last_start),
             // Sending a segment may change the window or the pacer's schedule.
             _ => (1, last_start.min(start)),
         };
@@ -131,7 +131,7 @@ impl Sender {
 
     /// Returns whether sending a segment leaves the window as it is. The first one in flight may change it nevertheless.
     #[inline]
-    pub fn has_steady_window(&self) -> bool {
+    pub fn keeps_window(&self) -> bool {
         !self.core.cc.hears_sends() && !self.core.reduction.goes_on()
     }
 
