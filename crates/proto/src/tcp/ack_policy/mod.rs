@@ -1,10 +1,21 @@
 //! When the receiver sends acknowledgments.
+//!
+//! Who changes this keeps to the following, which lets most text pass without a question:
+//!
+//! - While data is [expected](AckPolicy::is_expected), `on_expected_data` does what `on_data` does. Quick ACKs have one door
+//!   (`QuickAcks::change`), which finds anew until when that holds. A property below compares the two.
+//! - A delayed ACK has the only timer of a connection that only receives: `deadline` is asked, nothing else.
+//! - `on_ack_sent` forgets all that was due. Called again before anything else happens, it changes nothing, because the
+//!   receiver does not call it for an ACK that repeats the last one.
+//! - A receiver may rest while nothing [is scheduled](AckPolicy::is_scheduled), and is made again from the handshake: until
+//!   data arrives, the policy is what `new`, `on_handshake` and one ACK make of it.
+
+mod quick;
 
 use super::config::TcpConfig;
-use crate::until::Until;
-use super::window_growth::WindowGrowth;
 use crate::prefetch::prefetch;
 use airtcp_wire::{Dur, Time};
+use quick::QuickAcks;
 
 /// ACKs of segments behind a gap that leave at once: the sender retransmits after so many (RFC 5681 §3.2).
 const PROMPT_DUPLICATES: u8 = 3;
@@ -20,10 +31,8 @@ pub struct AckPolicy {
     pending_bytes: u32,
     /// The longest delay of an ACK, or the tick at which delayed ACKs leave.
     wait: Dur,
-    quick: Option<Box<Quick>>,
+    quick: QuickAcks,
     deadline: Time,
-    /// Until when data in order only adds to what is to be acknowledged, without a quick ACK or a larger window.
-    expected: Until<Time>,
     /// Linux's compression of ACKs of segments behind a gap: after some that are prompt, an ACK stands for several
     /// segments. RCV.NXT, at which the gap begins.
     gap: u64,
@@ -36,75 +45,11 @@ pub struct AckPolicy {
     is_due: bool,
 }
 
-/// Linux's quick ACKs: each segment is acknowledged at once.
-#[derive(Clone, Copy, PartialEq, Debug)]
-struct Quick {
-    most: u32,
-    left: u32,
-    /// Quick ACKs go on while the window grows.
-    growth: WindowGrowth,
-    /// Quick ACKs begin anew after a longer pause, about the peer's RTO, for its cwnd may be small then.
-    pause: Dur,
-    /// Data of the application's that leaves sooner after the peer's is an answer.
-    answers_within: Dur,
-    last_data: Time,
-    /// The application answers what it receives: its data carries the ACKs, and quick ACKs have ended.
-    is_interactive: bool,
-}
-
-impl Quick {
-    fn new(config: &TcpConfig) -> Option<Quick> {
-        (config.quick_acks > 0).then(|| Quick {
-            most: config.quick_acks,
-            left: config.quick_acks,
-            growth: WindowGrowth::new(config),
-            pause: config.rto.initial,
-            answers_within: config.delayed_ack,
-            last_data: Time::ZERO,
-            is_interactive: false,
-        })
-    }
-
-    /// A segment has arrived in order, which makes `next` RCV.NXT. Returns whether it is acknowledged at once.
-    #[inline]
-    fn on_data(&mut self, now: Time, next: u64) -> bool {
-        if now.since(self.last_data) > self.pause {
-            self.left = self.left.max(self.most);
-        }
-        self.last_data = now;
-        self.on_segment(now, next)
-    }
-
-    /// [`on_data`](Quick::on_data) for a segment in order or behind a gap.
-    fn on_segment(&mut self, now: Time, next: u64) -> bool {
-        if self.growth.on_segment(now, next) {
-            self.left |= 1;
-        }
-        self.is_quick()
-    }
-
-    #[inline]
-    fn is_quick(&self) -> bool {
-        !self.is_interactive && self.left > 0
-    }
-
-    /// Until when [`on_data`](Quick::on_data) changes nothing but the time of the last data.
-    #[inline]
-    fn expected(&self) -> Until<Time> {
-        match self.is_quick() {
-            true => Until::default(),
-            false => Until::new(self.growth.rests_until().min(self.last_data + self.pause)),
-        }
-    }
-}
-
 impl AckPolicy {
     /// Prefetches the boxed state.
     #[inline]
     pub fn prefetch(&self) {
-        if let Some(quick) = &self.quick {
-            prefetch(&**quick);
-        }
+        self.quick.get().into_iter().for_each(prefetch);
     }
 
     pub fn new(config: &TcpConfig) -> AckPolicy {
@@ -115,9 +60,8 @@ impl AckPolicy {
             every_bytes: full_segments.saturating_mul(config.segment_payload()).saturating_add(1),
             pending_bytes: 0,
             wait: if waits_for_tick { config.delayed_ack_tick } else { config.delayed_ack },
-            quick: Quick::new(config).map(Box::new),
+            quick: QuickAcks::new(config),
             deadline: Time::NEVER,
-            expected: Until::new(if config.quick_acks > 0 { Time::ZERO } else { Time::NEVER }),
             gap: 0,
             compression_delay_ns: LONGEST_COMPRESSION_NS,
             most_held: config.compressed_acks,
@@ -131,17 +75,16 @@ impl AckPolicy {
     /// The handshake took `rtt`, and the RTO is `rto`. Linux holds ACKs back for 5 % of the RTT.
     pub fn on_handshake(&mut self, rtt: Dur, rto: Dur) {
         self.compression_delay_ns = (rtt.0 / 20).min(LONGEST_COMPRESSION_NS.into()) as u32;
-        if let Some(quick) = &mut self.quick {
+        self.quick.change(|quick| {
             quick.growth.on_rtt(rtt);
             quick.pause = rto;
-            self.expected.end();
-        }
+        });
     }
 
     /// An RTT and an RTO of which [`on_handshake`](AckPolicy::on_handshake) makes what it made of the handshake's, until data
     /// arrives.
     pub fn handshake(&self) -> (Dur, Dur) {
-        match &self.quick {
+        match self.quick.get() {
             Some(quick) => (quick.growth.rtt(), quick.pause),
             None => (Dur(u64::from(self.compression_delay_ns) * 20), Dur::ZERO),
         }
@@ -150,75 +93,55 @@ impl AckPolicy {
     /// A segment of data has echoed a timestamp after `rtt`.
     #[inline]
     pub fn on_rtt(&mut self, rtt: Dur) {
-        if let Some(quick) = &mut self.quick {
-            quick.growth.on_rtt(rtt);
-            self.expected = quick.expected();
-        }
+        self.quick.change(|quick| quick.growth.on_rtt(rtt));
     }
 
     /// The most that the window may offer, in bytes, if it [grows](WindowGrowth).
     #[inline]
     pub fn offered(&self) -> Option<u64> {
-        self.quick.as_ref().map(|quick| quick.growth.offered())
+        self.quick.get().map(|quick| quick.growth.offered())
     }
 
     /// A segment with data leaves. Soon after the peer's data it is an answer, and ends quick ACKs.
     #[inline]
     pub fn on_data_sent(&mut self, now: Time) {
-        if let Some(quick) = &mut self.quick
-            && quick.last_data > Time::ZERO
-            && now.since(quick.last_data) < quick.answers_within
-        {
-            quick.is_interactive = true;
+        if self.quick.get().is_some_and(|quick| quick.is_answered_at(now)) {
+            self.quick.change(|quick| quick.is_interactive = true);
         }
     }
 
     /// Known data has arrived again: the peer may have timed out.
     pub fn on_duplicate(&mut self) {
         self.demand();
-        if let Some(quick) = &mut self.quick {
-            quick.left = quick.left.max(quick.most);
-            self.expected.end();
-        }
+        self.quick.change(|quick| quick.left = quick.left.max(quick.most));
     }
 
     /// The peer's FIN has arrived in order, after `text` bytes in its segment. It is acknowledged at once, but Linux leaves
     /// the application time to answer if there has been data.
     pub fn on_fin(&mut self, text: u64) {
-        match &mut self.quick {
-            Some(quick) if text > 0 || quick.last_data > Time::ZERO => quick.is_interactive = true,
-            _ => self.demand(),
+        match self.quick.get().is_some_and(|quick| text > 0 || quick.last_data > Time::ZERO) {
+            true => _ = self.quick.change(|quick| quick.is_interactive = true),
+            false => self.demand(),
         }
     }
 
-    /// Returns whether data in order is [expected](AckPolicy::on_expected_data) now.
+    /// Returns whether data in order only adds to what is to be acknowledged, without a quick ACK or a larger window.
     #[inline(always)]
     pub fn is_expected(&self, now: Time) -> bool {
-        self.expected.covers(now)
+        self.quick.are_over(now)
     }
 
     /// [`on_data`](AckPolicy::on_data) where it only adds to what is to be acknowledged.
     #[inline(always)]
     pub fn on_expected_data(&mut self, now: Time, bytes: u32) {
-        if let Some(quick) = &mut self.quick {
-            quick.last_data = now;
-        }
+        self.quick.note_expected_data(now);
         self.count(now, bytes, false);
     }
 
     /// In-order data has arrived up to `next`, and closes no gap.
     pub fn on_data(&mut self, now: Time, bytes: u32, next: u64) {
-        let is_quick = self.ask_quick(|quick| quick.on_data(now, next));
+        let is_quick = self.quick.change(|quick| quick.on_data(now, next)).unwrap_or(false);
         self.count(now, bytes, is_quick);
-    }
-
-    /// Passes a segment to the quick ACKs by `tell`. Returns whether it is acknowledged at once.
-    #[inline]
-    fn ask_quick(&mut self, tell: impl FnOnce(&mut Quick) -> bool) -> bool {
-        let Some(quick) = &mut self.quick else { return false };
-        let is_quick = tell(quick);
-        self.expected = quick.expected();
-        is_quick
     }
 
     #[inline(always)]
@@ -242,7 +165,8 @@ impl AckPolicy {
 
     /// Data has arrived behind a gap at `next`, with SACK. RFC 5681 §4.2 wants an ACK at once; Linux compresses ACKs.
     pub fn on_data_beyond(&mut self, now: Time, next: u64) {
-        let is_quick = !self.is_expected(now) && self.ask_quick(|quick| quick.on_segment(now, next));
+        let is_quick =
+            !self.is_expected(now) && self.quick.change(|quick| quick.on_segment(now, next)).unwrap_or(false);
         if self.gap != next {
             (self.gap, self.prompt) = (next, 0);
         }
@@ -293,16 +217,15 @@ impl AckPolicy {
 
     #[inline(never)]
     fn use_up_quick(&mut self) {
-        let was_scheduled = self.is_scheduled();
-        if let Some(quick) = self.quick.as_mut().filter(|_| was_scheduled) {
-            quick.left -= 1;
+        if self.is_scheduled() {
+            self.quick.change(|quick| quick.left -= 1);
         }
     }
 
     /// A segment with an ACK has left.
     #[inline]
     pub fn on_ack_sent(&mut self) {
-        if self.quick.as_ref().is_some_and(|quick| quick.left > 0) {
+        if self.quick.get().is_some_and(|quick| quick.left > 0) {
             self.use_up_quick();
         }
         self.pending_bytes = 0;
@@ -336,7 +259,7 @@ mod tests {
                     let mut other = policy.clone();
                     other.on_expected_data(now, 1448);
                     policy.on_data(now, 1448, next);
-                    other.expected = policy.expected;
+                    other.quick.renew();
                     prop_assert_eq!(format!("{policy:?}"), format!("{other:?}"));
                     expected += 1;
                 } else {
