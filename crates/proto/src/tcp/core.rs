@@ -10,7 +10,7 @@ use super::outgoing::Reason;
 use super::prr::Reduction;
 use super::rate::RateSampler;
 use super::rtt::RttEstimator;
-use super::scoreboard::{Scoreboard, Sent};
+use super::scoreboard::{Outstanding, Scoreboard};
 use super::spurious::{Saved, Spurious, Trigger};
 use super::stats::{Counters, Stats};
 use crate::cc::{Cause, Congestion, CongestionControl, Governor, WindowRules};
@@ -163,7 +163,7 @@ impl Core {
 
     /// A new segment leaves. It is to be [stamped](Core::stamp) next.
     #[inline(always)]
-    pub fn push(&mut self, sent: Sent) {
+    pub fn push(&mut self, sent: Outstanding) {
         self.board.push(sent);
         self.nxt = sent.end;
     }
@@ -193,7 +193,7 @@ impl Core {
     }
 
     /// Resends the segment at `index`, and returns it.
-    pub fn resend(&mut self, now: Time, index: usize) -> Option<Sent> {
+    pub fn resend(&mut self, now: Time, index: usize) -> Option<Outstanding> {
         let Core { board, sampler, .. } = self;
         let in_flight = board.in_flight() + board.get(index)?.bytes();
         let stamps = sampler.stamps(in_flight);
@@ -231,7 +231,7 @@ impl Core {
 
     /// Returns whether no episode or reduction goes on and the window is the controller's.
     pub fn is_plain(&self) -> bool {
-        self.phase == Phase::Open && !self.reduction.goes_on() && self.inflation.is_none()
+        self.phase == Phase::Open && !self.reduction.is_active() && self.inflation.is_none()
     }
 
     /// The window in bytes: what may be in flight.
@@ -269,7 +269,7 @@ impl Core {
         self.stats.fast_retransmits += 1;
         self.is_spared = self.duplicates.is_corruption();
         // RFC 3168 §6.1.2: one reduction a window. One for ECN-Echo that still goes on is this window's.
-        if !self.is_spared && !self.reduction.goes_on() && !self.answered.covers_loss(self.una()) {
+        if !self.is_spared && !self.reduction.is_active() && !self.answered.covers_loss(self.una()) {
             self.reduce(now, Cause::Loss);
         }
         self.allowance.ask_resend(Reason::FastRetransmit);
@@ -342,7 +342,7 @@ impl Core {
     /// Returns whether Linux has lowered ssthresh for this window of data. After a timeout with progress it lowers it again.
     fn has_answered_window(&self, expiries: u32) -> bool {
         match self.phase {
-            Phase::Open => self.reduction.goes_on() && self.una() < self.answered.until(),
+            Phase::Open => self.reduction.is_active() && self.una() < self.answered.until(),
             Phase::Recovery => self.una() < self.recover,
             Phase::Loss => self.una() < self.recover && expiries > 1,
         }
@@ -420,7 +420,7 @@ impl Core {
     /// Returns whether fast recovery or a reduction for ECN-Echo that is spread over a round trip goes on.
     #[inline]
     pub fn is_reducing(&self) -> bool {
-        self.reduction.goes_on() || self.phase == Phase::Recovery
+        self.reduction.is_active() || self.phase == Phase::Recovery
     }
 
     /// RFC 5681 §3.2 (6): returns whether the next ACK may not grow cwnd, even if it ends a reduction. Linux and ns-2 let

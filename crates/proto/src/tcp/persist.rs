@@ -42,7 +42,7 @@ impl Persist {
     }
 
     /// Stops the timer until the next [`arm`](Persist::arm), without forgetting the probes.
-    pub fn put_off(&mut self) {
+    pub fn postpone(&mut self) {
         self.deadline = Time::NEVER;
     }
 

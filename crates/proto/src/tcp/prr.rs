@@ -56,7 +56,7 @@ pub struct Reduction(Option<Box<Prr>>);
 
 impl Reduction {
     #[inline]
-    pub fn goes_on(&self) -> bool {
+    pub fn is_active(&self) -> bool {
         self.0.is_some()
     }
 

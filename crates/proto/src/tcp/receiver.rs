@@ -3,9 +3,9 @@
 use super::ack_policy::AckPolicy;
 use super::config::TcpConfig;
 use super::reassembly::{Inserted, Reassembly};
-use crate::until::Until;
 use super::spurious::timestamp;
 use crate::cc::WindowRules;
+use crate::until::Until;
 use airtcp_wire::{Dur, Ecn, Flags, Header, SackBlocks, Segment, Seq, Time, Timestamps};
 use std::mem::offset_of;
 use std::ops::Range;
@@ -73,15 +73,15 @@ const HELD_BLOCKS: usize = 2;
 /// Tolerates hosts that reorder segments within a tick of the timestamp clock (Linux's `TCP_PAWS_WINDOW`).
 const PAWS_WINDOW: u32 = 1;
 
-/// Where a segment lies (RFC 9293 §3.10.7.4, first).
+/// What a segment's place makes of it (RFC 9293 §3.10.7.4, first).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Place {
+pub enum Acceptability {
     /// In the window: acceptable, and it starts at this position.
-    Window(u64),
+    Acceptable(u64),
     /// Below the window: text or a FIN that an honest peer resends if an ACK was lost.
     Repeated,
     /// Elsewhere: no honest peer sends such segments, except as probes without text.
-    Outside,
+    Unacceptable,
 }
 
 impl RecentTimestamp {
@@ -182,16 +182,16 @@ impl Receiver {
     /// RFC 9293 §3.10.7.4, first, with two allowances of Linux's: the window begins where the last ACK put it, and includes
     /// its right edge, from which a peer sends that has filled the window or probes it.
     #[inline]
-    pub fn place(&self, segment: &Header) -> Place {
-        let Some(start) = self.position(segment) else { return Place::Outside };
+    pub fn acceptability(&self, segment: &Header) -> Acceptability {
+        let Some(start) = self.position(segment) else { return Acceptability::Unacceptable };
         let (length, next) = (u64::from(segment.seq_len()), self.reassembly.next());
         // Position 0 is the SYN's: no text lies there.
         if start > 0 && start + length >= self.last_ack_sent() && start <= self.limit_position() {
-            Place::Window(start)
+            Acceptability::Acceptable(start)
         } else if length > 0 && start < next && start + self.buffer() >= next {
-            Place::Repeated
+            Acceptability::Repeated
         } else {
-            Place::Outside
+            Acceptability::Unacceptable
         }
     }
 
@@ -289,7 +289,7 @@ impl Receiver {
             self.acknowledge_beyond(now);
             return Some(false);
         }
-        let Place::Window(start) = self.place(segment) else { return None };
+        let Acceptability::Acceptable(start) = self.acceptability(segment) else { return None };
         Some(self.handle(now, segment, start, ecn))
     }
 

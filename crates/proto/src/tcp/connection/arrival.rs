@@ -2,7 +2,7 @@
 //! passed all checks.
 
 use super::{Connection, State};
-use crate::tcp::receiver::Place;
+use crate::tcp::receiver::Acceptability;
 use airtcp_wire::{Dur, Ecn, Flags, Segment, Time};
 
 /// At most one challenge ACK leaves in this time (RFC 5961 §7; Linux's `tcp_invalid_ratelimit`). Retransmitted text is
@@ -58,10 +58,10 @@ impl Connection {
                 return None;
             }
         }
-        match self.receiver_mut().place(&segment.into()) {
-            Place::Window(start) => return Some(start),
-            Place::Repeated => self.answer_repeated(segment),
-            Place::Outside => self.challenge(now),
+        match self.receiver_mut().acceptability(&segment.into()) {
+            Acceptability::Acceptable(start) => return Some(start),
+            Acceptability::Repeated => self.answer_repeated(segment),
+            Acceptability::Unacceptable => self.challenge(now),
         }
         None
     }
@@ -72,10 +72,10 @@ impl Connection {
     fn answer_old_timestamp(&mut self, now: Time, segment: &Segment) {
         let is_overtaken =
             self.receiver_mut().position(&segment.into()) < Some(self.receiver_mut().reassembly.next());
-        match self.receiver_mut().place(&segment.into()) {
+        match self.receiver_mut().acceptability(&segment.into()) {
             _ if segment.seq_len() == 0 && is_overtaken => {}
             _ if segment.seq_len() == 0 => self.challenge(now),
-            Place::Outside => self.challenge(now),
+            Acceptability::Unacceptable => self.challenge(now),
             _ => self.receiver_mut().acks.demand(),
         }
     }

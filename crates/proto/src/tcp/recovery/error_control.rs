@@ -6,7 +6,7 @@ use super::sack::lost_below;
 use crate::tcp::ack_summary::AckSummary;
 use crate::tcp::core::{Core, Phase};
 use crate::tcp::outgoing::Reason;
-use crate::tcp::scoreboard::{Fate, Sent, TakenOff};
+use crate::tcp::scoreboard::{Fate, Outstanding, TakenOff};
 use airtcp_wire::Time;
 
 pub struct ErrorControl {
@@ -100,6 +100,6 @@ impl ErrorControl {
 }
 
 /// Returns whether the segment has been resent, or waits to be.
-fn is_repaired(sent: &Sent) -> bool {
+fn is_repaired(sent: &Outstanding) -> bool {
     sent.is_resent || sent.fate == Fate::Lost
 }

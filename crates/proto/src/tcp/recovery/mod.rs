@@ -16,7 +16,7 @@ use super::ack_summary::AckSummary;
 use super::config::{Recovery, TcpConfig};
 use super::core::Core;
 use super::rtt::RttEstimator;
-use super::scoreboard::{Run, Sent, TakenOff};
+use super::scoreboard::{Outstanding, Run, TakenOff};
 use crate::cc::unlimited;
 use crate::prefetch::prefetch;
 use airtcp_wire::Time;
@@ -110,7 +110,7 @@ policies! {
         fn on_delivered(&mut self, now: Time, run: &Run, echo: Option<u32>) {}
 
         /// The segment with this number has been sent.
-        fn on_sent(&mut self, core: &Core, now: Time, sent: &Sent, number: u64) {}
+        fn on_sent(&mut self, core: &Core, now: Time, sent: &Outstanding, number: u64) {}
 
         /// In recovery the window has room, but nothing is marked lost and there is no new data: the policy may mark a segment
         /// lost on suspicion.
@@ -165,8 +165,8 @@ policies! {
             Time::NEVER
         }
 
-        /// A lower bound for when a probe leaves that a plain ACK put off at `put_off_at`, the retransmission timer aside.
-        fn earliest_probe(&self, rtt: &RttEstimator, put_off_at: Time) -> Time {
+        /// A lower bound for when a probe leaves that a plain ACK postponed at `postponed_at`, the retransmission timer aside.
+        fn earliest_probe(&self, rtt: &RttEstimator, postponed_at: Time) -> Time {
             Time::NEVER
         }
 

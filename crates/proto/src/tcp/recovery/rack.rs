@@ -1,4 +1,20 @@
 //! RACK-TLP (RFC 8985): a segment is lost if one sent sufficiently later has arrived; a probe finds losses at the tail.
+//!
+//! Plain ACKs, of new data while every outstanding segment was sent once, reach [`Rack`] by a short way. Who changes this keeps
+//! to the following, of which the assertions remind:
+//!
+//! - `on_plain_ack` has the effect of `on_delivered`, `on_ack` and `schedule_probe` together, and `postpone_probe` that of
+//!   `schedule_probe`. They leave RACK.rtt, what else follows from `timed`, and the probe's deadline uncomputed:
+//!   `settle_plain_acks` is called before any method that reads these, except `deadline`, which computes what it returns.
+//! - `is_plain` is false as long as anything waits that the three would act upon. Only what makes it true again may be left to
+//!   plain ACKs.
+//! - Under plain ACKs no segment is judged: none left before those that have arrived, so that the timer for reordering stops.
+//!   `judged` may fall behind the first segment, which `index_of` allows.
+//! - `earliest_probe` is a lower bound of the probe's deadline, whatever the RTT will be: the schedule relies on it.
+//! - Deadlines are asked with that of the retransmission timer, which plain ACKs leave uncomputed, too: a probe takes its place
+//!   if both are due (RFC 8985 §7.2).
+//! - The scoreboard passes what SACK blocks report before what the cumulative ACK covers: RACK.rtt comes from the last run.
+//! - Originals leave in sequence order, and `resent` is in the order of sending. Each is judged from its front.
 
 use super::{LossRecovery, hold_back};
 use crate::cc::WindowRules;
@@ -6,7 +22,7 @@ use crate::tcp::ack_summary::AckSummary;
 use crate::tcp::config::TcpConfig;
 use crate::tcp::core::{Core, Phase};
 use crate::tcp::rtt::RttEstimator;
-use crate::tcp::scoreboard::{Fate, Run, Sent, TakenOff};
+use crate::tcp::scoreboard::{Fate, Outstanding, Run, TakenOff};
 use crate::tcp::spurious::timestamp;
 use airtcp_wire::{Dur, Time};
 use std::collections::VecDeque;
@@ -21,9 +37,9 @@ pub struct Rack {
     is_linuxs: bool,
     /// Send time and end of the segment sent last among those that have arrived (RACK.xmit_ts, RACK.end_seq).
     newest: (Time, u64),
-    /// RACK.rtt, and the place in sending order of the segment that gave it.
+    /// RACK.rtt, and which segment gave it.
     rtt: Dur,
-    timed: Place,
+    timed: SendingOrder,
     /// When the last plain ACK arrived, if it has only updated `timed` so far.
     timed_at: Time,
     min_rtt: Dur,
@@ -51,8 +67,8 @@ struct ReorderWindow {
 /// Tail loss probe (RFC 8985 §7).
 struct Probe {
     deadline: Time,
-    /// When the probe was last put off, and whether by sending, if its deadline has not been computed since.
-    put_off_at: Time,
+    /// When the probe was last postponed, and whether by sending, if its deadline has not been computed since.
+    postponed_at: Time,
     by_sending: bool,
     /// TLP.end_seq and TLP.is_retrans of the outstanding probe.
     out: Option<(u64, bool)>,
@@ -62,7 +78,7 @@ struct Probe {
 impl Probe {
     const NONE: Probe = Probe {
         deadline: Time::NEVER,
-        put_off_at: Time::NEVER,
+        postponed_at: Time::NEVER,
         by_sending: false,
         out: None,
         is_being_sent: false,
@@ -71,27 +87,27 @@ impl Probe {
     /// When the probe leaves, if the retransmission timer expires at `rto_deadline`.
     #[inline(always)]
     fn deadline(&self, core: &Core, rto_deadline: Time) -> Time {
-        match self.put_off_at.is_never() {
+        match self.postponed_at.is_never() {
             true => self.deadline,
-            false => self.put_off_deadline(core, rto_deadline),
+            false => self.postponed_deadline(core, rto_deadline),
         }
     }
 
     // RFC 8985 §7.2.
     #[inline(never)]
-    fn put_off_deadline(&self, core: &Core, rto_deadline: Time) -> Time {
+    fn postponed_deadline(&self, core: &Core, rto_deadline: Time) -> Time {
         if core.board.in_flight() == 0 {
             return Time::NEVER;
         }
-        let oldest = if self.by_sending { core.oldest_deadline(self.put_off_at) } else { Time::NEVER };
-        probe_at(core, self.put_off_at).min(rto_deadline).min(oldest)
+        let oldest = if self.by_sending { core.oldest_deadline(self.postponed_at) } else { Time::NEVER };
+        probe_at(core, self.postponed_at).min(rto_deadline).min(oldest)
     }
 }
 
-/// A segment's place in sending order. Of the segments sent at one time, retransmissions come first.
-type Place = (Time, bool, u64);
+/// Orders segments as they were sent last. Of the segments sent at one time, retransmissions come first.
+type SendingOrder = (Time, bool, u64);
 
-fn place(sent: &Sent) -> Place {
+fn sending_order(sent: &Outstanding) -> SendingOrder {
     (sent.sent_at, !sent.is_resent, sent.end)
 }
 
@@ -104,7 +120,7 @@ impl Rack {
             is_linuxs,
             newest: (Time::ZERO, 0),
             rtt: Dur::ZERO,
-            timed: Place::default(),
+            timed: SendingOrder::default(),
             timed_at: Time::NEVER,
             min_rtt: Dur::MAX,
             highest_delivered: 0,
@@ -126,6 +142,11 @@ impl Rack {
             return Dur::ZERO;
         }
         (core.rtt.min() / 4 * u64::from(self.window.multiplier)).min(core.rtt.srtt())
+    }
+
+    /// Asserts that plain ACKs have left nothing uncomputed.
+    fn assert_settled(&self) {
+        debug_assert!(self.timed_at.is_never() && self.probe.postponed_at.is_never(), "settled before");
     }
 
     /// Updates the state that plain ACKs have left uncomputed.
@@ -166,9 +187,9 @@ impl Rack {
 
     /// Returns whether the segment may still arrive. On a real clock, segments that left after the timed one in its burst
     /// have been out for less than RACK.rtt.
-    fn has_time(&self, sent: &Sent, patience: Dur, now: Time) -> bool {
+    fn has_time(&self, sent: &Outstanding, patience: Dur, now: Time) -> bool {
         let due = sent.sent_at + patience;
-        due > now || (due == now && self.is_linuxs && place(sent) > self.timed)
+        due > now || (due == now && self.is_linuxs && sending_order(sent) > self.timed)
     }
 
     fn detect_originals(&mut self, core: &mut Core, now: Time, patience: Dur) -> Time {
@@ -229,7 +250,7 @@ impl Rack {
     }
 
     /// A retransmission or a probe has been sent.
-    fn note_repair(&mut self, core: &Core, now: Time, sent: &Sent, number: u64) {
+    fn note_repair(&mut self, core: &Core, now: Time, sent: &Outstanding, number: u64) {
         if sent.is_resent {
             self.resent.push_back((now, number));
             // Of a segment that is resent again and again to a silent peer, only the last transmission counts.
@@ -261,7 +282,7 @@ impl Rack {
 
 /// The segment with this number, if it is in flight and was last resent at `sent_at`. If it has been acknowledged, the first
 /// segment is looked at instead.
-fn under_way(core: &Core, sent_at: Time, number: u64) -> Option<Sent> {
+fn under_way(core: &Core, sent_at: Time, number: u64) -> Option<Outstanding> {
     let sent = core.board.get(core.board.index_of(number))?;
     (sent.is_resent && sent.sent_at == sent_at && sent.fate == Fate::InFlight).then_some(sent)
 }
@@ -278,6 +299,7 @@ fn probe_at(core: &Core, now: Time) -> Time {
 impl LossRecovery for Rack {
     #[inline]
     fn on_delivered(&mut self, now: Time, run: &Run, echo: Option<u32>) {
+        self.assert_settled();
         let rtt = now.since(run.newest_at);
         if run.is_resent {
             // RFC 8985 §6.2 step 2: an ACK that comes too soon, or echoes an older timestamp, answers the original. Linux
@@ -297,6 +319,7 @@ impl LossRecovery for Rack {
     }
 
     fn on_ack(&mut self, core: &mut Core, ack: &AckSummary) {
+        self.assert_settled();
         self.min_rtt = core.rtt.min();
         self.highest_delivered = self.highest_told;
         let is_over = core.phase() != Phase::Open && core.una() >= core.recover();
@@ -326,7 +349,7 @@ impl LossRecovery for Rack {
 
     #[inline]
     fn postpone_probe(&mut self, now: Time, by_sending: bool) {
-        (self.probe.put_off_at, self.probe.by_sending) = (now, by_sending);
+        (self.probe.postponed_at, self.probe.by_sending) = (now, by_sending);
     }
 
     fn is_plain(&self, core: &Core) -> bool {
@@ -340,7 +363,7 @@ impl LossRecovery for Rack {
     }
 
     #[inline]
-    fn on_sent(&mut self, core: &Core, now: Time, sent: &Sent, number: u64) {
+    fn on_sent(&mut self, core: &Core, now: Time, sent: &Outstanding, number: u64) {
         if sent.is_resent || self.probe.is_being_sent {
             self.note_repair(core, now, sent, number);
         }
@@ -348,6 +371,7 @@ impl LossRecovery for Rack {
 
     /// RFC 8985 §6.3: segments sent less than RACK.rtt ago may still arrive.
     fn mark_timed_out(&mut self, core: &mut Core, index: usize, now: Time) -> u64 {
+        self.assert_settled();
         core.mark_lost(index);
         for index in index + 1..core.board.index_at(core.recover()) {
             if core.board.get(index).is_some_and(|sent| sent.sent_at + self.rtt <= now) {
@@ -365,7 +389,7 @@ impl LossRecovery for Rack {
             && core.board.sacked() == 0
             && core.board.lost() == 0
             && self.probe.out.is_none();
-        self.probe.put_off_at = Time::NEVER;
+        self.probe.postponed_at = Time::NEVER;
         self.probe.deadline = match is_wanted {
             true => probe_at(core, now).min(rto_deadline()),
             false => Time::NEVER,
@@ -400,7 +424,7 @@ impl LossRecovery for Rack {
             self.settle_timed(core);
         }
         self.probe.deadline = self.probe.deadline(core, rto_deadline);
-        self.probe.put_off_at = Time::NEVER;
+        self.probe.postponed_at = Time::NEVER;
     }
 
     #[inline]
@@ -410,12 +434,12 @@ impl LossRecovery for Rack {
 
     // RFC 8985 §7.2: a probe waits for two round trips, unless the retransmission timer expires before.
     #[inline(always)]
-    fn earliest_probe(&self, rtt: &RttEstimator, put_off_at: Time) -> Time {
-        put_off_at + rtt.srtt() * 2
+    fn earliest_probe(&self, rtt: &RttEstimator, postponed_at: Time) -> Time {
+        postponed_at + rtt.srtt() * 2
     }
 
     fn handle_timeout(&mut self, core: &mut Core, now: Time) {
-        debug_assert!(self.probe.put_off_at.is_never(), "the probe's deadline is settled before");
+        self.assert_settled();
         if self.reorder_deadline <= now && self.detect(core, now) && core.phase() == Phase::Open {
             core.enter_recovery(now);
             // Linux takes the timer for an ACK of one segment.

@@ -3,16 +3,16 @@
 //! Positions are 64-bit: the SYN stands at 0, the first byte of data at 1, the FIN after the last byte.
 
 mod ends;
-mod sent;
+mod outstanding;
 
-pub use sent::{Fate, Sent};
+pub use outstanding::{Fate, Outstanding};
 
 use super::stamps::Stamps;
 use crate::prefetch::prefetch;
 use crate::ring::Ring;
 use airtcp_wire::{SackBlocks, Seq, Time};
 use ends::Ends;
-use sent::Kept;
+use outstanding::Kept;
 
 /// How many segments beyond the last SACKed one are searched for a block's start, before the whole board is.
 const NEAR: usize = 4;
@@ -122,7 +122,7 @@ impl Scoreboard {
 
     /// Adds a new segment after all others. If stamps are kept, its own are to be [pushed](Scoreboard::push_stamps), too.
     #[inline(always)]
-    pub fn push(&mut self, sent: Sent) {
+    pub fn push(&mut self, sent: Outstanding) {
         debug_assert_eq!(self.last().map_or(self.una, |last| last.end), sent.start);
         self.in_flight += sent.bytes() as u32;
         self.ends.push(sent.end, sent.bytes(), self.len());
@@ -340,7 +340,7 @@ impl Scoreboard {
     /// Index of the first segment that ends beyond `position`.
     fn index_above(&self, position: u64) -> usize {
         let next = self.index_of(self.seen.as_ref().map_or(0, |seen| seen.next));
-        let covers = |sent: Sent| sent.start <= position && position < sent.end;
+        let covers = |sent: Outstanding| sent.start <= position && position < sent.end;
         let is_there = |index: &usize| self.get(*index).is_some_and(covers);
         (next..next + NEAR).find(is_there).unwrap_or_else(|| self.count_below(position))
     }
@@ -414,9 +414,9 @@ impl Scoreboard {
     }
 
     #[inline(always)]
-    pub fn get(&self, index: usize) -> Option<Sent> {
+    pub fn get(&self, index: usize) -> Option<Outstanding> {
         let sent = self.segments.get(index)?;
-        Some(Sent {
+        Some(Outstanding {
             start: self.start(index),
             end: self.ends.get(index),
             sent_at: sent.sent_at(),
@@ -426,7 +426,7 @@ impl Scoreboard {
         })
     }
 
-    pub fn first(&self) -> Option<Sent> {
+    pub fn first(&self) -> Option<Outstanding> {
         self.get(0)
     }
 
@@ -441,7 +441,7 @@ impl Scoreboard {
         self.segments.get_mut(index).into_iter().for_each(|sent| sent.set_fate(fate));
     }
 
-    pub fn last(&self) -> Option<Sent> {
+    pub fn last(&self) -> Option<Outstanding> {
         self.get(self.len().checked_sub(1)?)
     }
 
@@ -502,7 +502,7 @@ impl Scoreboard {
     /// The segment at `index` is resent and in flight again. `stamps` are its new ones, if stamps are kept.
     pub fn resend(&mut self, now: Time, index: usize, stamps: Option<Stamps>) {
         let Some(sent) = self.get(index) else { return };
-        let resent = Sent { sent_at: now, fate: Fate::InFlight, is_resent: true, ..sent };
+        let resent = Outstanding { sent_at: now, fate: Fate::InFlight, is_resent: true, ..sent };
         self.segments.get_mut(index).into_iter().for_each(|place| *place = Kept::new(&resent));
         self.resent_segments += u32::from(!sent.is_resent);
         let (fate, bytes) = (sent.fate, sent.bytes());
@@ -593,7 +593,7 @@ mod tests {
         if board.stamps.is_none() {
             board.keep_stamps();
         }
-        board.push(Sent::new(Time::ZERO, start, end, false));
+        board.push(Outstanding::new(Time::ZERO, start, end, false));
         board.push_stamps(Stamps::new(Time(start)));
     }
 

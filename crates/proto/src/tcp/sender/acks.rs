@@ -29,8 +29,8 @@ impl Originals {
     }
 }
 
-/// What a controller learns from an ACK beside the sender's state. As in [`Ack`].
-pub(super) struct Told {
+/// The effects of an ACK, of which the controller learns beside the sender's state. As in [`Ack`].
+pub(super) struct AckEffects {
     pub now: Time,
     pub acked: u64,
     pub delivered: u64,
@@ -105,7 +105,7 @@ impl Sender {
         }
         self.sample_rtt(now, &originals, ack.echo.filter(|_| summary.acked > 0));
         let repeated = self.recover(&summary, ack);
-        let told = Told {
+        let effects = AckEffects {
             now,
             acked: summary.acked,
             delivered: summary.delivered + repeated,
@@ -115,7 +115,7 @@ impl Sender {
             ece: summary.ece,
             was_held,
         };
-        self.tell_controller(&told, newest.as_ref());
+        self.tell_controller(&effects, newest.as_ref());
         self.restart_timer(now, summary.acked > 0);
         if summary.acked > 0 || summary.sacked > 0 {
             self.policy.schedule_probe(&self.core, now, || self.rto_deadline);
@@ -245,7 +245,7 @@ impl Sender {
     pub fn update_window(&mut self, ack: u64, window: u64, seq: Seq) {
         // Linux restarts the persist timer on each answer to a probe.
         if self.core.spurious.is_linuxs() {
-            self.persist.put_off();
+            self.persist.postpone();
         }
         if !self.is_window_news(ack, window, seq) {
             return;
@@ -404,25 +404,25 @@ impl Sender {
     }
 
     #[inline]
-    pub(super) fn tell_controller(&mut self, told: &Told, newest: Option<&Newest>) {
+    pub(super) fn tell_controller(&mut self, effects: &AckEffects, newest: Option<&Newest>) {
         let (is_cwnd_limited, rtt) = (self.is_cwnd_limited(), self.last_rtt());
         let core = &mut self.core;
-        let rate = core.sampler.sample(told.now, newest, core.rtt.min());
+        let rate = core.sampler.sample(effects.now, newest, core.rtt.min());
         core.cc.on_ack(&Ack {
-            now: told.now,
-            acked: told.acked,
-            delivered: told.delivered,
-            is_duplicate: told.is_duplicate,
+            now: effects.now,
+            acked: effects.acked,
+            delivered: effects.delivered,
+            is_duplicate: effects.is_duplicate,
             rtt,
             srtt: core.rtt.srtt(),
             min_rtt: core.rtt.min(),
-            prior_in_flight: told.prior_in_flight,
+            prior_in_flight: effects.prior_in_flight,
             in_flight: core.board.in_flight(),
-            in_recovery: told.was_held || core.is_reducing(),
+            in_recovery: effects.was_held || core.is_reducing(),
             in_loss: core.phase() == Phase::Loss,
             is_cwnd_limited,
-            ece: told.ece,
-            peer_timestamp: told.peer_timestamp,
+            ece: effects.ece,
+            peer_timestamp: effects.peer_timestamp,
             una: core.una(),
             nxt: core.nxt(),
             rate,

@@ -11,7 +11,7 @@ use super::handshake::Rules;
 use super::pacer::Pacer;
 use super::persist::Persist;
 use super::recovery::{self, LossRecovery, Policy};
-use super::scoreboard::Sent;
+use super::scoreboard::Outstanding;
 use super::segment_timers::SegmentTimers;
 use super::stats::Counters;
 use super::timed::Timed;
@@ -240,7 +240,7 @@ impl Sender {
     }
 
     /// Bytes of a segment that are neither SYN nor FIN.
-    fn payload(&self, sent: &Sent) -> u64 {
+    fn payload(&self, sent: &Outstanding) -> u64 {
         sent.bytes() - u64::from(sent.start == 0) - u64::from(self.is_fin(sent.end))
     }
 

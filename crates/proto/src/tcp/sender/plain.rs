@@ -2,11 +2,11 @@
 //! that would have no effect.
 
 use super::Sender;
-use super::acks::{Originals, Told};
+use super::acks::{AckEffects, Originals};
 use crate::cc::PlainAck;
 use crate::tcp::core::Core;
 use crate::tcp::recovery::LossRecovery;
-use crate::tcp::scoreboard::Sent;
+use crate::tcp::scoreboard::Outstanding;
 use airtcp_wire::{Header, Time};
 
 impl Sender {
@@ -36,6 +36,7 @@ impl Sender {
     /// blocks or ECE. Returns whether it covers at least one whole segment; if not, nothing has changed.
     #[inline(always)]
     pub fn handle_plain_ack(&mut self, now: Time, ack: u64, window: u64, segment: &Header) -> bool {
+        debug_assert!(self.sends_new() && self.is_plain(), "whatever changes that ends the prediction");
         let prior_una = self.core.una();
         let Core { board, sampler, .. } = &mut self.core;
         let prior_in_flight = board.in_flight();
@@ -54,7 +55,7 @@ impl Sender {
         self.postpone_timer(now);
         self.policy.on_plain_ack(now, &taken);
         if self.core.sampler.is_read() || !self.tell_plainly(now, acked.min(delivered)) {
-            let told = Told {
+            let effects = AckEffects {
                 now,
                 acked,
                 delivered,
@@ -64,7 +65,7 @@ impl Sender {
                 ece: false,
                 was_held: false,
             };
-            self.tell_controller(&told, newest.as_ref());
+            self.tell_controller(&effects, newest.as_ref());
         }
         true
     }
@@ -123,7 +124,7 @@ impl Sender {
     pub fn next_in_burst(&mut self, now: Time, burst: &mut Burst) -> (u64, bool) {
         let (start, end) = (burst.next, burst.next + burst.mss);
         let is_pushed = self.push(burst.mss);
-        self.core.push(Sent::new(now, start, end, is_pushed));
+        self.core.push(Outstanding::new(now, start, end, is_pushed));
         burst.next = end;
         burst.sent += 1;
         (start, is_pushed)
@@ -132,7 +133,7 @@ impl Sender {
     /// Returns whether sending a segment leaves the window as it is. The first one in flight may change it nevertheless.
     #[inline]
     pub fn keeps_window(&self) -> bool {
-        !self.core.cc.hears_sends() && !self.core.reduction.goes_on()
+        !self.core.cc.hears_sends() && !self.core.reduction.is_active()
     }
 
     /// Does the bookkeeping for the burst. Returns whether the window or the pacer keeps more full segments from leaving.
@@ -157,7 +158,7 @@ impl Sender {
             if let Some(timed) = &mut self.timed {
                 timed.on_sent(now, nxt - (segments - 1) * mss);
             }
-            self.note_sent(now, &Sent::new(now, nxt - mss, nxt, false), number);
+            self.note_sent(now, &Outstanding::new(now, nxt - mss, nxt, false), number);
             // A paced burst has one segment.
             self.pace(now, mss);
         }

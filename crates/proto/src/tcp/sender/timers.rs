@@ -61,7 +61,9 @@ impl Sender {
     pub fn deadline(&self) -> Time {
         let rto_deadline = self.rto_deadline();
         let policy_deadline = self.policy.deadline(&self.core, rto_deadline);
-        rto_deadline.min(self.persist.deadline()).min(policy_deadline)
+        let deadline = rto_deadline.min(self.persist.deadline()).min(policy_deadline);
+        debug_assert!(self.earliest_deadline() <= deadline, "the schedule relies on the lower bound");
+        deadline
     }
 
     /// A cheap lower bound of [`deadline`](Sender::deadline) while plain ACKs leave it uncomputed; else [`Time::ZERO`].

@@ -4,7 +4,7 @@ use super::Sender;
 use crate::tcp::core::Phase;
 use crate::tcp::outgoing::{Outgoing, Reason};
 use crate::tcp::recovery::LossRecovery;
-use crate::tcp::scoreboard::Sent;
+use crate::tcp::scoreboard::Outstanding;
 use airtcp_wire::{Dur, Rate, Time};
 
 impl Sender {
@@ -208,7 +208,7 @@ impl Sender {
         if core.phase() == Phase::Open {
             core.inflation.on_sent(length);
         }
-        let sent = Sent::new(now, core.nxt(), core.nxt() + length, is_pushed);
+        let sent = Outstanding::new(now, core.nxt(), core.nxt() + length, is_pushed);
         let payload = self.payload(&sent);
         if payload < self.core.mss() {
             self.short_end = sent.end;
@@ -222,7 +222,7 @@ impl Sender {
 
     /// Puts a new segment on the scoreboard.
     #[inline(always)]
-    pub(super) fn launch(&mut self, now: Time, sent: Sent) -> Outgoing {
+    pub(super) fn launch(&mut self, now: Time, sent: Outstanding) -> Outgoing {
         self.core.push(sent);
         self.core.stamp(now, 1, sent.bytes());
         let number = self.core.board.last_number();
@@ -239,7 +239,7 @@ impl Sender {
         self.usage.note(is_limited, core.flight_size(), core.una(), core.nxt());
     }
 
-    fn after_send(&mut self, now: Time, sent: &Sent, number: u64) {
+    fn after_send(&mut self, now: Time, sent: &Outstanding, number: u64) {
         self.note_sent(now, sent, number);
         self.pace(now, sent.bytes());
     }
@@ -255,7 +255,7 @@ impl Sender {
 
     /// Tells everything but the pacer that the segment with this number has left.
     #[inline(always)]
-    pub(super) fn note_sent(&mut self, now: Time, sent: &Sent, number: u64) {
+    pub(super) fn note_sent(&mut self, now: Time, sent: &Outstanding, number: u64) {
         self.last_sent_at = now;
         let in_flight = self.core.board.in_flight();
         self.core.cc.on_sent(now, sent.bytes(), in_flight);

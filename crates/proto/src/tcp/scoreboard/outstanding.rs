@@ -17,7 +17,7 @@ pub enum Fate {
 
 /// An outstanding segment.
 #[derive(Clone, Copy, Debug)]
-pub struct Sent {
+pub struct Outstanding {
     pub start: u64,
     pub end: u64,
     /// When it was last sent.
@@ -28,11 +28,11 @@ pub struct Sent {
     pub is_pushed: bool,
 }
 
-impl Sent {
+impl Outstanding {
     /// A segment of the stream that leaves for the first time.
     #[inline]
-    pub fn new(now: Time, start: u64, end: u64, is_pushed: bool) -> Sent {
-        Sent { start, end, sent_at: now, fate: Fate::InFlight, is_pushed, is_resent: false }
+    pub fn new(now: Time, start: u64, end: u64, is_pushed: bool) -> Outstanding {
+        Outstanding { start, end, sent_at: now, fate: Fate::InFlight, is_pushed, is_resent: false }
     }
 
     #[inline]
@@ -54,7 +54,7 @@ const TIME_SHIFT: u32 = 4;
 
 impl Kept {
     #[inline(always)]
-    pub fn new(sent: &Sent) -> Kept {
+    pub fn new(sent: &Outstanding) -> Kept {
         debug_assert!(sent.sent_at.0 >> (u64::BITS - TIME_SHIFT) == 0);
         let is_pushed = IS_PUSHED * u64::from(sent.is_pushed);
         let is_resent = IS_RESENT * u64::from(sent.is_resent);
@@ -101,7 +101,8 @@ mod tests {
         for (fate, is_resent, is_pushed) in
             [(Fate::InFlight, false, true), (Fate::Lost, true, false), (Fate::Sacked, false, false)]
         {
-            let sent = Sent { fate, is_resent, ..Sent::new(Time((1 << 60) - 1), 0, 1, is_pushed) };
+            let sent =
+                Outstanding { fate, is_resent, ..Outstanding::new(Time((1 << 60) - 1), 0, 1, is_pushed) };
             let mut kept = Kept::new(&sent);
             assert_eq!((kept.sent_at(), kept.fate()), (sent.sent_at, fate));
             kept.set_fate(Fate::Lost);
