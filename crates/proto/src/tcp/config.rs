@@ -23,8 +23,8 @@ pub struct TcpConfig {
     pub controllers: Controllers,
     /// Absent: the controller's own, which is HyStart for CUBIC by Linux's rules and RFC 5681's for all others.
     pub slow_start: Option<SlowStartKind>,
-    /// For how many segments one ACK counts at most when the window grows (L of RFC 3465). 1 counts ACKs and not bytes, as
-    /// RFC 2581 did; absent: for all that it acknowledges, as in Linux.
+    /// The most segments that one ACK counts for when the window grows (L of RFC 3465). 1 counts ACKs instead of bytes, as
+    /// RFC 2581 did. Absent: no limit, as in Linux.
     pub byte_counting_limit: Option<u32>,
     /// Whose rules cwnd and ssthresh follow.
     pub windows: WindowRules,
@@ -42,8 +42,8 @@ pub struct TcpConfig {
     /// Loss window in segments, to which a timeout reduces cwnd: one in RFC 5681 §3.1, the initial window in paper 001 §II.B. BBR and
     /// Concord have rules of their own.
     pub loss_window: u32,
-    /// The largest send buffer (Linux's `tcp_wmem`). Data without an acknowledgment fills at most four fifths of it, in the mean: the
-    /// rest are the structures around it, and room that Linux leaves until a third of the buffer is free. Absent: no limit.
+    /// The largest send buffer (Linux's `tcp_wmem`). On average, unacknowledged data fills four fifths of it at most: the rest holds
+    /// the structures around the data, and Linux, having filled the buffer, waits until a third is free. Absent: no limit.
     pub send_buffer: Option<Bytes>,
     /// Receive buffer: the largest window that is advertised.
     pub receive_window: Bytes,
@@ -69,14 +69,14 @@ pub struct TcpConfig {
     /// Nagle's algorithm (RFC 9293 §3.7.4).
     pub nagle: bool,
 
-    /// Acknowledge at the latest every so many full segments: 1 = each at once, 2 = delayed ACKs (RFC 5681 §4.2).
+    /// Acknowledge every so many full segments at the latest: 1 = each at once, 2 = delayed ACKs (RFC 5681 §4.2).
     pub ack_every: u32,
     /// Longest time that an ACK is held back.
     pub delayed_ack: Dur,
     /// Delayed ACKs leave when the stack's clock ticks (BSD's 200 ms timer); zero: exactly `delayed_ack` later.
     pub delayed_ack_tick: Dur,
-    /// Acknowledge this many segments at once, at first, after a pause and after a duplicate; with it, while the window grows;
-    /// not once the application answers (Linux's quick ACKs).
+    /// Linux's quick ACKs: at the start, after a pause and after a duplicate, each of this many segments is acknowledged at once,
+    /// and so is each one while the window grows. They end when the application answers. 0: none.
     pub quick_acks: u32,
     /// While a gap is open, hold back at most so many ACKs after the first three, for 5 % of the RTT and 1 ms at most: Linux's
     /// compression of SACKs (`tcp_comp_sack_nr`). 0: each segment is acknowledged at once (RFC 5681 §4.2).
@@ -90,9 +90,8 @@ pub struct TcpConfig {
     pub dupack_threshold: u32,
     /// Send new data on the first two duplicate ACKs (RFC 3042).
     pub limited_transmit: bool,
-    /// Proportional rate reduction in SACK and RACK recovery (RFC 6937) instead of cutting at once, by Linux's `windows` in
-    /// NewReno, too; and, as in Linux's state
-    /// CWR, after ECN-Echo, for the round trip in which cwnd then does not grow.
+    /// Proportional rate reduction (RFC 6937) instead of cutting at once, in SACK and RACK recovery, and in NewReno by Linux's
+    /// `windows`. Also after ECN-Echo, as in Linux's state CWR: cwnd does not grow in that round trip.
     pub prr: bool,
     /// Eifel detection of spurious retransmissions by timestamps (RFC 3522), with RFC 4015's response.
     pub eifel: bool,

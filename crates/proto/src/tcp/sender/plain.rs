@@ -1,5 +1,7 @@
-//! The fast path for ACKs and new segments while nothing is lost, resent or held back: the general path without the steps
-//! that would have no effect.
+//! The short way of ACKs and new segments while nothing is lost, resent or held back.
+//!
+//! Invariant: it is the general way without the steps that would have no effect. Whoever adds a step there, or state that such
+//! a step reads, adds it here, or makes [`Sender::is_plain`] or [`Sender::sends_new`] false while it matters.
 
 use super::Sender;
 use super::acks::{AckEffects, Originals};
