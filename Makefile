@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .PHONY: help demo play play-if-possible field papers docs test tests-built tests-field tests-lab lint lint-rust lint-python test-rust \
-	test-python test-live programs bench bench-smoke fmt tools field-tools field-if-possible examples wheel package ns2-grid
+	test-python test-live programs bench bench-smoke same fmt tools field-tools field-if-possible examples wheel package ns2-grid
 
 export CARGO_TERM_COLOR ?= auto
 # Property tests try the same cases each time; other ones with PROPTEST_RNG_SEED=$RANDOM.
@@ -146,6 +146,10 @@ bench: .venv/engine.stamp ## CPU time and instructions per delivered packet, bes
 ns2-grid: .venv/engine.stamp ## ns-2's senders and the profiles ns2-* over the same paths; skipped where ns-2 cannot be had
 	@scripts/install-tools.sh ns=ns2
 	$(BIN)/python benches/ns2/grid.py
+
+# BASE names a revision; without it, HEAD if the tree has changes, else the commit before.
+same: ## thousands of runs with the engine of BASE and with the tree's: what is different?
+	python3 scripts/same.py $(BASE)
 
 bench-smoke: ## does the benchmark run at all?
 	cargo build --workspace $(NO_FIELD) --example bulk

@@ -11,4 +11,5 @@ mod compositions;
 mod engine;
 mod laws;
 mod packet_control;
+mod same;
 mod undo;

@@ -1,0 +1,9 @@
+//! A set of runs that between them use everything. `make same` runs it with two engines.
+
+pub mod case;
+#[cfg(test)]
+mod coverage;
+pub mod generator;
+#[cfg(test)]
+mod pins;
+pub mod set;
