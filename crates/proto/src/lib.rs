@@ -5,6 +5,7 @@ pub mod cc;
 pub mod choice;
 pub mod circuit;
 pub mod machine;
+pub mod marks;
 pub mod middlebox;
 pub mod path;
 pub mod prefetch;

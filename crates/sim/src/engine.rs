@@ -12,6 +12,7 @@ use crate::station::{Station, put_out};
 use crate::timer::{Clock, Schedule, Timer};
 use crate::topology::Side;
 use crate::transfers::Transfers;
+use airtcp_proto::marks::{self, Mark};
 use airtcp_proto::middlebox::Direction;
 use airtcp_proto::path::{Fate, Output};
 use airtcp_proto::prefetch::prefetch;
@@ -290,6 +291,7 @@ impl Engine {
         self.stage.schedule.go_by(Clock::Ahead);
         self.stage.network.now = at;
         self.stage.network.ahead.events += 1;
+        marks::hit(Mark::Ahead);
         event(self);
         self.stage.schedule.go_by(Clock::Run);
     }

@@ -30,6 +30,7 @@ pub fn ends(direction: model::Direction, enter: usize, leave: usize) -> (Directi
 pub struct Stations<'a> {
     scenario: &'a Scenario,
     chances: &'a Chances,
+    no_shortcuts: bool,
     placed: Vec<Station>,
     circuits: Vec<Circuit>,
     /// The schemes that have a machine at the base station, and their stations.
@@ -37,8 +38,14 @@ pub struct Stations<'a> {
 }
 
 impl<'a> Stations<'a> {
-    pub fn new(scenario: &'a Scenario, chances: &'a Chances) -> Stations<'a> {
-        Stations { scenario, chances, placed: Vec::new(), circuits: Vec::new(), owners: Vec::new() }
+    pub fn new(scenario: &'a Scenario, chances: &'a Chances, no_shortcuts: bool) -> Stations<'a> {
+        let (placed, circuits, owners) = (Vec::new(), Vec::new(), Vec::new());
+        Stations { scenario, chances, no_shortcuts, placed, circuits, owners }
+    }
+
+    /// The scheme, without shortcuts if the run has none.
+    pub fn allowed(&self, scheme: Arc<Scheme>) -> Arc<Scheme> {
+        if self.no_shortcuts { Arc::new(Scheme::clone(&scheme).without_shortcuts()) } else { scheme }
     }
 
     /// Returns the node of the base station and the station there that serves a flow with `scheme`, if the scheme has
@@ -123,6 +130,7 @@ impl<'a> Stations<'a> {
     pub fn trunks(&mut self, controllers: &Controllers, flows: &mut [Flow]) -> Result<(), RunError> {
         for trunk in &self.scenario.circuits {
             let scheme = Scheme::parse_with(&trunk.scheme, &self.scenario.profile, controllers)?;
+            let scheme = self.allowed(Arc::new(scheme));
             let config = scheme.circuit.as_ref().expect("checked with the scenario");
             let (direction, nodes) = ends(trunk.direction, trunk.enter, trunk.leave);
             let label = scheme.label.clone();

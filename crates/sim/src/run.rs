@@ -39,6 +39,9 @@ pub struct RunOptions<'a> {
     pub cancel: Vec<Arc<AtomicBool>>,
     /// Congestion controls that flows' own schemes may name besides those of the registry.
     pub controllers: Controllers,
+    /// Takes no shortcut: connections predict nothing, links are general ones, and so no end is ahead and no packet is led on.
+    /// Only the number of events differs.
+    pub no_shortcuts: bool,
     /// Receives the simulated time so far, in nanoseconds.
     pub progress: Option<&'a AtomicU64>,
 }
@@ -110,13 +113,17 @@ impl Running {
         seed: u64,
         options: RunOptions<'_>,
     ) -> Result<Running, RunError> {
-        let RunOptions { series, packets, captures, middleboxes, controllers, .. } = options;
+        let RunOptions { series, packets, captures, middleboxes, controllers, no_shortcuts, .. } = options;
         let chances = Chances::new(seed);
         let scenario = scenario.for_scheme(scheme).for_seed(seed).into_owned();
-        let mut stations = Stations::new(&scenario, &chances);
+        let mut stations = Stations::new(&scenario, &chances, no_shortcuts);
         let mut flows = flows(&scenario, scheme, &controllers, &chances, &mut stations)?;
         stations.trunks(&controllers, &mut flows)?;
-        let mut topology = Topology::new(scenario.links.iter().map(|link| links::build(link, &chances)));
+        let link = |link| match (links::build(link, &chances), no_shortcuts) {
+            ((there, back), true) => (there.without_shortcut(), back.without_shortcut()),
+            (link, false) => link,
+        };
+        let mut topology = Topology::new(scenario.links.iter().map(link));
         stations.serve_all(middleboxes, &mut flows)?;
         let (stations, circuits) = stations.placed(&mut flows, &mut topology);
         let taps =
@@ -177,7 +184,7 @@ fn flows(
 ) -> Result<Vec<Flow>, RunError> {
     let mut flows = Vec::new();
     for (spec, flow) in scenario.flows.iter().enumerate() {
-        let scheme = scenario.scheme_of(flow, scheme, controllers)?;
+        let scheme = stations.allowed(scenario.scheme_of(flow, scheme, controllers)?);
         stations.check_room(&scheme, flow)?;
         let at_base_station = stations.base_station(&scheme, flow)?;
         let rules = Arc::new(Rules::new(&scheme.connection()).expect("schemes are checked before the run"));
@@ -309,7 +316,7 @@ mod tests {
         scenario.flows = vec![FlowSpec { traffic: poisson, ..FlowSpec::unlimited("short", 0, 0) }];
         let scheme = Scheme::parse("cubic", "linux").unwrap();
         let chances = Chances::new(1);
-        let mut stations = Stations::new(&scenario, &chances);
+        let mut stations = Stations::new(&scenario, &chances, false);
         let flows = flows(&scenario, &scheme, &Controllers::default(), &chances, &mut stations).unwrap();
         let topology = Topology::new(scenario.links.iter().map(|link| links::build(link, &chances)));
         let mut engine =

@@ -2,6 +2,7 @@
 
 use crate::network::Network;
 use crate::timer::{Clock, Schedule, Timer};
+use airtcp_proto::marks::{self, Mark};
 use airtcp_proto::tcp::Connection;
 use airtcp_wire::Time;
 
@@ -38,6 +39,7 @@ impl Stage {
         let others = network.topology.next().0.min(network.ahead.next());
         let is_next = at <= *end && at < others && !network.ahead.is_waiting() && schedule.pass(timer, at);
         if is_next {
+            marks::hit(Mark::GoesOn);
             network.now = at;
             network.ahead.events += 1;
         }

@@ -1,5 +1,6 @@
 //! The path: links in a row, with a node at either end of each. Node 0 is in front of the first link.
 
+use airtcp_proto::marks::{self, Mark};
 use airtcp_proto::middlebox::Direction;
 use airtcp_proto::path::{Link, Output};
 use airtcp_proto::queue::Item;
@@ -269,6 +270,7 @@ impl Topology {
                 if *onward == Onward::Foreseen || at.is_never() {
                     return Some(at);
                 }
+                marks::hit(Mark::LedOn);
                 *passes += 1;
                 (now, side) = (at, side.next());
                 continue;

@@ -120,6 +120,13 @@ impl Scheme {
         Ok(Scheme { label: text.to_owned(), config, base_station, circuit, queue })
     }
 
+    /// The same scheme, whose connections take [no shortcuts](TcpConfig::no_shortcuts).
+    pub fn without_shortcuts(mut self) -> Scheme {
+        self.config.no_shortcuts = true;
+        self.base_station.iter_mut().for_each(|station| station.tcp.no_shortcuts = true);
+        self
+    }
+
     /// The configuration of a flow's own connections: with a circuit, that of its data TCP.
     pub fn connection(&self) -> Cow<'_, TcpConfig> {
         match &self.circuit {

@@ -21,6 +21,9 @@ pub struct TcpConfig {
     /// Where its name is looked up.
     #[serde(skip)]
     pub controllers: Controllers,
+    /// Connections handle every segment the general way, and predict none. What they send is the same.
+    #[serde(skip)]
+    pub no_shortcuts: bool,
     /// Absent: the controller's own, which is HyStart for CUBIC by Linux's rules and RFC 5681's for all others.
     pub slow_start: Option<SlowStartKind>,
     /// The most segments that one ACK counts for when the window grows (L of RFC 3465). 1 counts ACKs instead of bytes, as

@@ -62,6 +62,7 @@ pub fn rfc() -> TcpConfig {
         windows: WindowRules::Rfc,
         cubic: CubicRules::Rfc9438,
         controllers: Controllers::default(),
+        no_shortcuts: false,
         pacing: false,
         packet_size: 1500,
         // RFC 6928 §2.

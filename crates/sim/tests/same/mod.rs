@@ -7,3 +7,5 @@ pub mod generator;
 #[cfg(test)]
 mod pins;
 pub mod set;
+#[cfg(test)]
+mod switch;

@@ -5,6 +5,7 @@
 //! with it when they are read.
 
 use super::backlog::{Shape, held_by};
+use crate::marks::{self, Mark};
 use crate::queue::Limit;
 use airtcp_wire::Dur;
 
@@ -64,6 +65,7 @@ impl Expected {
     pub fn wait(&mut self, wait: Dur) -> bool {
         let has_room = self.waited < self.room || (wait <= self.longest_wait && self.waited < u32::MAX);
         if has_room {
+            marks::hit(Mark::ExpectedPacket);
             self.waited += 1;
             self.taken += 1;
         }

@@ -5,6 +5,7 @@
 
 use super::backlog::{Backlog, Shape};
 use super::expected::Expected;
+use crate::marks::{self, Mark};
 use crate::path::dropped::Dropped;
 use crate::path::link::{Fate, Output, QueueView};
 use crate::path::stats::{Ahead, Counters, LinkStats};
@@ -148,6 +149,7 @@ impl Lean {
     /// Takes a packet if there is room for it. Returns when it comes out.
     #[inline(always)]
     fn take(&mut self, now: Time, bytes: u32, mut item: impl FnMut() -> Item) -> Option<Time> {
+        marks::hit(Mark::LeanLink);
         let is_taken = bytes == self.expected.bytes && self.take_expected(now, self.recent[1].held);
         if !is_taken && !self.take_unexpected(now, item()) {
             return None;

@@ -2,6 +2,7 @@
 //! expected one. The conditions under which the general path would do nothing special are checked once and then kept.
 
 use super::{Connection, Reason, State, Transmit};
+use crate::marks::{self, Mark};
 use crate::tcp::sender::{Burst, Sender};
 use crate::tcp::shortcut::rest::{Half, SenderAtRest};
 use airtcp_wire::{Ecn, Flags, Header, SackBlocks, Segment, Time};
@@ -50,6 +51,9 @@ impl Connection {
     }
 
     fn predicted(&self) -> Prediction {
+        if self.rules.config.no_shortcuts {
+            return Prediction::Nothing;
+        }
         let Some(sender) = self.sender.get() else { return Prediction::Receiving };
         let is_ordinary = self.state == State::Established
             && self.events == 0
@@ -96,6 +100,7 @@ impl Connection {
             return false;
         }
         let Some(is_known) = receiver.take_text(now, segment, ecn) else { return false };
+        marks::hit(Mark::ExpectedText);
         self.clock = now;
         sender.count_text(is_known);
         sender.renew_window(window, segment.seq);
@@ -168,8 +173,9 @@ impl Connection {
         let is_plain = self.prediction == Prediction::Sending
             && sack.is_empty()
             && sender.handle_plain_ack(now, ack, window, segment);
-        if !is_plain {
-            self.handle_expected_news(now, *segment, sack, ack);
+        match is_plain {
+            true => marks::hit(Mark::PlainAck),
+            false => self.handle_expected_news(now, *segment, sack, ack),
         }
         self.receiver.note_plain_ack(now, segment);
         true
@@ -288,6 +294,7 @@ impl Connection {
             return None;
         }
         let burst = self.sender_mut().begin_burst(now)?;
+        marks::hit(Mark::Burst);
         self.clock = now;
         Some(burst)
     }

@@ -1,6 +1,7 @@
 //! The receiving half of a connection that has only sent.
 
 use super::Half;
+use crate::marks::{self, Mark};
 use crate::tcp::handshake::{Negotiated, Rules};
 use crate::tcp::receiver::{Receiver, RecentTimestamp};
 use airtcp_wire::{Dur, Header, SackBlocks, Segment, Seq, SynOptions, Time, Timestamps};
@@ -19,6 +20,7 @@ impl ReceivingHalf {
     pub fn rest(&mut self, rules: &Rules, negotiated: &Negotiated, owed_ack: bool) {
         let Some(receiver) = self.get() else { return };
         if let Some(rest) = ReceiverAtRest::of(receiver, rules, negotiated, owed_ack) {
+            marks::hit(Mark::ReceiverRests);
             *self = Half::AtRest(rest);
         }
     }

@@ -1,6 +1,7 @@
 //! The sending half of a connection that has only received.
 
 use super::Half;
+use crate::marks::{self, Mark};
 use crate::tcp::handshake::{Negotiated, Rules};
 use crate::tcp::sender::{AckIn, Sender};
 use crate::tcp::stats::{Counters, Stats};
@@ -19,6 +20,7 @@ impl SendingHalf {
     /// Lets the sender rest if it has sent one SYN and nothing else. Not while its connection waits for anything but text.
     pub fn rest(&mut self, negotiated: &Negotiated) {
         if let Some(rest) = self.get().and_then(|sender| SenderAtRest::of(sender, negotiated)) {
+            marks::hit(Mark::SenderRests);
             *self = Half::AtRest(rest);
         }
     }
