@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +20,12 @@ from airtcp.advise.gateway import wireless
 from airtcp.advise.surroundings import loss_of
 from airtcp.facts.scenario import document
 from airtcp.fit.bottleneck import Settled
-from airtcp.fit.closure.closing import NOT_CLOSED
+from airtcp.fit.closure.closing import NOT_CLOSED, settle
 from airtcp.fit.closure.seen import measured, misfit
 from airtcp.fit.detect import read
 from airtcp.fit.document import fit_document
+from airtcp.fit.estimates import estimate
+from airtcp.fit.evidence import gather
 from airtcp.results.document import plain
 
 PATH = """
@@ -209,6 +212,28 @@ def test_what_a_policer_drops_in_a_capture_is_no_loss_of_the_link(
     assert loss_of(link) == loss_of(link["reverse"]) == 0
     assert found.check is not None
     assert found.check.holds, found.check.text
+
+
+@given(
+    rate=st.integers(6000, 20_000),
+    rtt_ms=st.integers(15, 40),
+    burst=st.sampled_from([1.5, 3.0]),
+    seed=st.integers(1, 100),
+)
+@settings(max_examples=2, deadline=None, phases=[Phase.generate], derandomize=True)
+def test_losses_whose_times_no_policer_explains_are_no_policer_s(
+    tmp_path_factory: pytest.TempPathFactory, rate: int, rtt_ms: int, burst: float, seed: int
+) -> None:
+    """Where a capture does not show the link's rate, what the transfer did would suit a policer, too."""
+    place = tmp_path_factory.mktemp("known") / "transfer.pcapng"
+    lost = {"burst": {"to_good": 1 / burst, "to_bad": 0.03 / 0.97 / burst}}
+    known = path(rate, rtt_ms, 20).vary({"duration": "5s", "link.path.loss": lost})
+    known.run("cubic", seed, pcap=str(place))
+    evidence = replace(gather([read(place)]), link_rate={})
+    found = settle(evidence, estimate(evidence), None)
+    assert found is not None
+    assert "policer" not in {path.cause for path, _ in found.what.likelihoods}
+    assert found.what.best.cause == "random"
 
 
 def test_a_window_that_holds_the_transfer_back_is_not_the_path(tmp_path: Path) -> None:
