@@ -24,6 +24,11 @@ class LossOf:
     by_size: BySize | None = None
     """Comparison of two packet lengths, if there are two."""
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether losses depend neither on one another nor on length, as far as it shows."""
+        return self.loss.chain is None and (self.by_size is None or self.by_size.ber is None)
+
 
 @dataclass(frozen=True)
 class Estimates:

@@ -16,7 +16,7 @@ from airtcp.fit.loss_by_size import BySize
 from airtcp.fit.measurement import Direction, Fates, LossCount, Reordering
 from airtcp.fit.overflow import Overflow
 from airtcp.fit.path_overload import put_overflow, put_readings_of_overload
-from airtcp.fit.path_settled import is_policed, put_settled_loss, put_settled_readings
+from airtcp.fit.path_settled import is_policed, put_settled_loss, put_settled_readings, settled_loss
 
 SMALL_PACKET_BYTES = 500.0
 
@@ -61,11 +61,17 @@ def _both_ways(draft: Draft, probed: LossOf) -> None:
     found, name = probed.loss, probed.source.name
     draft.loss, draft.loss_between = found, _between(probed, "both")
     findings = _findings(probed, "both")
-    if found.lost == 0:
+    settled = settled_loss(draft) if probed.is_plain else None
+    if settled is not None:
+        losses, finding = settled
+        draft.add("loss", losses, *findings, finding)
+    elif found.lost:
+        draft.add("loss", _table(probed, halve=True), *findings)
+    else:
         draft.found += findings
         draft.unknown.append(_zero(found, name, ""))
+    if not found.lost:
         return
-    draft.add("loss", _table(probed, halve=True), *findings)
     draft.unknown.append(
         Unknown(
             "in which direction packets were lost",

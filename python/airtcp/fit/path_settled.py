@@ -107,21 +107,31 @@ def is_policed(settled: From[Settled] | None, loss: LossOf) -> bool:
     return loss.source.source is settled.source
 
 
+def settled_loss(draft: Draft) -> tuple[str, Finding] | None:
+    """Returns the loss with which a transfer does again what it did, as TOML and in words; None if it lost
+    nothing to the link, or if nothing was settled."""
+    if draft.settled is None or not draft.settled.what.best.loss > 0:
+        return None
+    best = draft.settled.what.best
+    how = f"With that, {draft.settled.name} retransmits as often as it did."
+    runs = f", {number(best.run_packets, 2)} packets in a row" if best.run_packets > 1 else ""
+    return best.losses, Finding(f"loss {there('forward')}", f"{percent(best.loss)}{runs}", "", how)
+
+
 def put_settled_loss(draft: Draft) -> bool:
     """Writes what lost the transfer's packets, with the other readings; returns False if nothing has
     settled it."""
     if draft.settled is None:
         return False
     settled, name = draft.settled.what, draft.settled.name
-    best = settled.best
-    if best.loss > 0:
-        how = f"With that, {name} retransmits as often as it did; the link lost packets in either reading."
-        runs = f", {number(best.run_packets, 2)} packets in a row" if best.run_packets > 1 else ""
-        finding = Finding("loss", f"{percent(best.loss)}{runs}", "", how)
-        draft.add("loss", best.losses, finding)
+    if (lost := settled_loss(draft)) is not None:
+        losses, finding = lost
+        draft.add("loss", losses, replace(finding, quantity="loss"))
         draft.reverse.append(Entry("loss", "{}"))
     else:
-        draft.found.append(Finding("loss", "none", "", f"{WORDS[best.cause].capitalize()}, in {name}."))
+        draft.found.append(
+            Finding("loss", "none", "", f"{WORDS[settled.best.cause].capitalize()}, in {name}.")
+        )
     return True
 
 

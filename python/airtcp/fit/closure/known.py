@@ -20,6 +20,8 @@ HANDSHAKE_BYTES = 2 * 60.0
 """A SYN and its answer, with the options that are usual;"""
 FULL_BYTES = PACKET_BYTES + 52.0
 """a full packet and its acknowledgment."""
+MOST_LOSS = 0.6
+"""That is tried."""
 
 
 @dataclass(frozen=True)
@@ -29,9 +31,22 @@ class Known:
     rate_bps: float | None = None
     base_s: Value | None = None
     """The empty path's round trip of a small packet."""
-    loss: float | None = None
+    loss: Value | None = None
+    """In each direction: one at random lies between its ends."""
     may_be_policed: bool = True
     """False if the fates of the transfer's packets exclude a policer."""
+
+    @property
+    def losses_beside(self) -> tuple[float, ...]:
+        """Losses of a link on which something else dropped packets, too: the likely one, and the least."""
+        likely = self.loss.best if self.loss is not None else 0.0
+        return tuple(dict.fromkeys((likely, self.possible_loss(0.0))))
+
+    def possible_loss(self, share: float) -> float:
+        """Returns the loss that is nearest to `share` of those that may be."""
+        if self.loss is None:
+            return min(MOST_LOSS, share)
+        return min(max(share, self.loss.low or 0.0), self.loss.high or 0.0)
 
 
 def known(
@@ -43,9 +58,20 @@ def known(
         base_s = estimates.delay.base_s
     elif base_s is None and not np.isfinite(seen.srtt_s).any():
         base_s = Value(USUAL_BASE_S)
+    return Known(rate_bps, base_s, probed_loss(estimates))
+
+
+def probed_loss(estimates: Estimates) -> Value | None:
+    """Returns what probes say of the loss in each direction; None without any.
+
+    Probes are fewer than a transfer's packets: of losses that are independent, they bound the share only.
+    """
     probed = estimates.losses.get("both")
-    loss = probed.loss.share.best if probed is not None and probed.loss.lost else None
-    return Known(rate_bps, base_s, 1 - math.sqrt(1 - loss) if loss is not None and loss < 1 else None)
+    if probed is None or probed.loss.share.best >= 1:
+        return None
+    share = probed.loss.share
+    ends = (share.best, share.low or 0.0, share.high or 0.0) if probed.is_plain else 3 * (share.best,)
+    return Value(*(1 - math.sqrt(1 - min(1.0, each)) for each in ends))
 
 
 def least_base(source: Measurement) -> Value | None:

@@ -33,8 +33,8 @@ def moves(cause: Cause, steps: Steps, known: Known) -> Iterator[Move]:
         yield _either_way(3 * STEP, lambda path, by: path.with_(burst_bytes=path.burst_bytes * by))
     else:
         yield _either_way(steps.room, lambda path, by: path.with_(room_packets=path.room_packets * by))
-    if cause == "random" and known.loss is None:
-        yield _either_way(STEP, lambda path, by: path.with_(loss=min(0.6, path.loss * by)))
+    if cause == "random":
+        yield _either_way(STEP, lambda path, by: path.with_(loss=known.possible_loss(path.loss * by)))
     if cause == "random":
         yield _either_way(2.0, lambda path, by: path.with_(run_packets=max(1.0, path.run_packets * by)))
     if known.base_s is None:

@@ -26,6 +26,8 @@ LOST = ((0.6, 1.0), (1.0, 1.0), (1.0, 3.0))
 LOST_BESIDES = (0.1, 0.35)
 """and where the queue overflows besides."""
 FEWEST_QUEUED = 10.0
+POLICERS_KB = (8, 15, 30, 60, 125, 500)
+"""Buckets of policers."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +90,8 @@ class Starts:
         for base_s in bases or [self.shortest_s]:
             for most_s in (longest_s,) if is_seen else (times * base_s for times in UNSEEN):
                 room = max(2.0, (most_s - base_s) * rate_bps / 8 / PACKET_BYTES)
-                yield Bottleneck("own queue", rate_bps, base_s, room, self.known.loss or 0.0)
+                for loss in self.known.losses_beside:
+                    yield Bottleneck("own queue", rate_bps, base_s, room, loss)
 
     def policer(self) -> Iterator[Bottleneck]:
         is_seen = np.isfinite(self.seen.srtt_s).any()
@@ -98,22 +101,18 @@ class Starts:
             return
         rate_bps = self.known.rate_bps or self.arrived_bps
         base_s = self.known_base_s or self.shortest_s
-        for faster in (1.0, 1.3, 1.8) if self.known.rate_bps is None else (1.0,):
-            for kilobytes in (8, 15, 30, 60, 125, 500):
-                burst_bytes = kilobytes * 1e3
-                yield Bottleneck(
-                    "policer", faster * rate_bps, base_s, 0.0, self.known.loss or 0.0, burst_bytes=burst_bytes
-                )
+        rates = [faster * rate_bps for faster in ((1.0, 1.3, 1.8) if self.known.rate_bps is None else (1.0,))]
+        for each_bps, kilobytes, loss in product(rates, POLICERS_KB, self.known.losses_beside):
+            yield Bottleneck("policer", each_bps, base_s, 0.0, loss, burst_bytes=1e3 * kilobytes)
 
     def random(self, faster: Iterable[float]) -> Iterator[Bottleneck]:
         """Links that lose packets, with rates that are so many times what arrived."""
-        share = self.known.loss or self.resent_share
-        if not share > 0:
-            return
         base_s = self.known_base_s or NEAR_SHORTEST * self.shortest_s
         rates = [self.known.rate_bps] if self.known.rate_bps else [by * self.arrived_bps for by in faster]
         for (of_resent, run_packets), rate_bps in product(LOST, rates):
-            loss = self.known.loss or of_resent * share
+            loss = self.known.possible_loss(of_resent * self.resent_share)
+            if not loss > 0:
+                continue
             packets_per_s = rate_bps / 8 / PACKET_BYTES
             for wait_s in (self.longest_s - base_s, max(self.longest_s, base_s)):
                 room = max(FEWEST_QUEUED, wait_s * packets_per_s)
@@ -121,6 +120,7 @@ class Starts:
 
     def besides(self, overflowed: Bottleneck) -> Iterator[Bottleneck]:
         """A queue that overflowed, and a link that lost packets besides."""
-        if self.known.loss is None and self.resent_share > 0:
+        if self.resent_share > 0:
             for of_resent in LOST_BESIDES:
-                yield overflowed.with_(cause="random", loss=of_resent * self.resent_share)
+                loss = self.known.possible_loss(of_resent * self.resent_share)
+                yield overflowed.with_(cause="random", loss=loss)
