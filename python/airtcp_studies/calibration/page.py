@@ -9,6 +9,8 @@ from airtcp.facts.numbers import percent
 from airtcp_studies.calibration.journal import Circumstances, Studied
 from airtcp_studies.calibration.paths import Limit
 from airtcp_studies.calibration.study import Coverage, coverages, misses
+from airtcp_studies.calibration.tried.journal import Tried
+from airtcp_studies.calibration.tried.page import section
 from airtcp_studies.frame.docs import table
 
 TARGET = (0.93, 0.97)
@@ -45,7 +47,7 @@ too: up to {hosts_ms:.2f} ms, and the truth is known to half of that. "ping, ipe
 together.
 """
 ADVICE = """\
-## Advice
+## Advice in the simulator
 
 On some of the simulated paths, `airtcp advise --control sender --quick` was asked about the fitted one, and
 every scheme that a host can have today ran on the true one: goodput in Mbit/s, mean of three seeds of 30 s.
@@ -60,13 +62,13 @@ MISSES = "### Claims that did not hold\n"
 WHAT: dict[Limit, str] = {"policer": "policer", "hole": "path-MTU black hole"}
 
 
-def page(simulated: Sequence[Studied], real: Sequence[Studied]) -> str:
+def page(simulated: Sequence[Studied], real: Sequence[Studied], tried: Sequence[Tried] = ()) -> str:
     parts = [INTRODUCTION]
     if simulated:
         parts += [SIMULATED.format(paths=len(simulated)), *_half(simulated)]
     if real:
         parts += [REAL.format(paths=len(real), **_circumstances(real)), *_half(real)]
-    return "\n".join([*parts, *_advice(simulated)]).rstrip() + "\n"
+    return "\n".join([*parts, *_advice(simulated), *section(tried)]).rstrip() + "\n"
 
 
 def text(studied: Sequence[Studied]) -> str:

@@ -21,6 +21,7 @@ from airtcp_studies.calibration.paths import (
 )
 from airtcp_studies.calibration.simulated import measured
 from airtcp_studies.calibration.study import PATHS, Coverage, coverages, study
+from airtcp_studies.calibration.tried.journal import Journal as TriedJournal
 
 from airtcp.fit.floor import base_round_trip, seen_base
 
@@ -78,8 +79,10 @@ def test_the_page_is_that_of_its_data() -> None:
     simulated = Journal(DOCS / "calibration/simulated.jsonl", known_path).studied
     real = Journal(DOCS / "calibration/real.jsonl", real_path).studied
     assert len(simulated) >= 200
+    tried = TriedJournal(DOCS / "calibration/advice-real.jsonl").tried
     assert len(real) >= 60
-    assert (DOCS / "calibration.md").read_text() == page(simulated, real), (
+    assert len(tried) >= 12
+    assert (DOCS / "calibration.md").read_text() == page(simulated, real, tried), (
         "renew it: .venv/bin/python scripts/calibration.py"
     )
 

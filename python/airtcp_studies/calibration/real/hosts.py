@@ -29,6 +29,9 @@ _FIRST = "echo; exec cat"
 """The first process says that it is there, and lives until its input is closed."""
 _SET_UP = "ip link set lo up; echo 1 >/proc/sys/net/ipv6/conf/default/disable_ipv6"
 """IPv6 would send packets of its own."""
+_DEFAULT = "cubic"
+"""Of both hosts, whatever this one's default is: a socket that iperf3 opens with BBR goes on pacing after it
+was told to use CUBIC."""
 _NEAR, _FAR = "near0", "far0"
 _LINK_MTU = 1500
 
@@ -113,6 +116,7 @@ def joined(
             middle.run("ip", "link", "set", port, "up")
             end.run("ip", "addr", "add", f"{_NETWORK}{number}/24", "dev", DEVICE)
             end.run("ip", "link", "set", DEVICE, "up")
+            end.run("ip", "route", "replace", f"{_NETWORK}0/24", "dev", DEVICE, "congctl", _DEFAULT)
             # Nobody asks for it over the path, which would delay the first packet.
             end.run("ip", "neigh", "add", f"{_NETWORK}{other}", "lladdr", f"{_MAC}{other}", "dev", DEVICE)
         middle.run("ip", "link", "set", _FAR, "mtu", str(mtu_bytes))
