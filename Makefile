@@ -120,7 +120,7 @@ lint-rust: field-tools
 	cargo fmt --all --check
 	cargo clippy --workspace $(NO_FIELD) --all-targets -- -D warnings
 	scripts/check-ban.sh
-	python3 scripts/arrows.py --check 0 crates/kernel/src crates/live/src/bin/airtcpd crates/web/src
+	python3 scripts/arrows.py --check 0 crates/kernel/src crates/live/src/bin/airtcpd crates/proto/src/tcp crates/web/src
 
 lint-python: .venv/engine.stamp
 	$(BIN)/ruff check .
