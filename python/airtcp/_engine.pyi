@@ -51,6 +51,7 @@ class _Keys(TypedDict, total=False):
     base_station: str
     enter_recordings: str
     measurement: _Table
+    node: Sequence[_Table]
     link: Sequence[_Table]
     flow: Sequence[_Table]
     circuit: Sequence[_Table]

@@ -1,29 +1,64 @@
 //! The best goodput that a flow could get: (1 − PER)·rate of the tightest link.
 
 use crate::links;
-use crate::scenario::model::{self, Capacity, Direction, Link, Side};
+use crate::scenario::model::{self, Capacity, Side};
 use airtcp_proto::Chances;
 use airtcp_proto::tcp::TcpConfig;
 use airtcp_wire::Time;
+use std::collections::BTreeMap;
+
+/// A flow whose goodput is bounded: one of the `count` of the scenario's.
+#[derive(Clone, Copy)]
+pub struct Bounded {
+    /// Index into the scenario's flows.
+    pub spec: usize,
+    pub instance: u32,
+    pub is_measured: bool,
+    pub packet: PacketSize,
+}
+
+/// Bytes of a full packet, and of data in it.
+#[derive(Clone, Copy)]
+pub struct PacketSize {
+    packet: u32,
+    payload: u32,
+}
+
+impl PacketSize {
+    pub fn of(config: &TcpConfig) -> PacketSize {
+        PacketSize { packet: config.packet_size, payload: config.segment_payload() }
+    }
+}
+
+/// The best goodput of a run: in a chain that of the first measured flow alone, since the others share its path, in a
+/// network that of all measured flows together.
+pub fn bound_bps(scenario: &model::Scenario, seed: u64, flows: impl Iterator<Item = Bounded>) -> f64 {
+    let chances = &Chances::new(seed);
+    let flows: Vec<Bounded> = flows.collect();
+    let way = |flow: &Bounded| scenario.flows[flow.spec].route(flow.instance).there.as_slice();
+    let measured = || flows.iter().filter(|flow| flow.is_measured);
+    let Some(&first) = measured().next().or(flows.first()) else { return 0.0 };
+    let over = |way: &[model::Crossing]| goodput_bound_bps(scenario, way, first.packet, chances);
+    match scenario.is_chain() {
+        true => over(way(&first)),
+        false => shared_bound_bps(measured().map(|flow| (way(flow), over(way(flow)))), |crossing| {
+            over(&[crossing])
+        }),
+    }
+}
 
 /// The best goodput of a flow that is alone, in bit/s: the mean rate of the tightest link, less what is lost at random
 /// on it and on the links behind it. A token bucket counts with its rate. Outages do not count. A cell counts with the rate that a user who always has data
 /// would get in a run with these chances.
-pub fn goodput_bound_bps(
+fn goodput_bound_bps(
     scenario: &model::Scenario,
-    flow: &model::Flow,
-    config: &TcpConfig,
+    way: &[model::Crossing],
+    PacketSize { packet, payload }: PacketSize,
     chances: &Chances,
 ) -> f64 {
-    let crossed = &scenario.links[flow.enter..=flow.leave];
-    let links: Vec<&Link> = match flow.direction {
-        Direction::Forward => crossed.iter().collect(),
-        Direction::Reverse => crossed.iter().rev().collect(),
-    };
-    let packet = config.packet_size;
     let (from, until) = (Time::ZERO + scenario.warmup, Time::ZERO + scenario.duration);
-    let arriving = links.into_iter().fold(f64::INFINITY, |arriving, link| {
-        let side = link.side(flow.direction);
+    let arriving = way.iter().fold(f64::INFINITY, |arriving, hop| {
+        let side = hop.side(&scenario.links);
         let rate_bps = match &side.capacity {
             Capacity::Fixed(rate) => rate.0 as f64,
             Capacity::Trace { trace, .. } => {
@@ -33,7 +68,8 @@ pub fn goodput_bound_bps(
                 bps(log.capacity_bytes(until) - log.capacity_bytes(from), from, until)
             }
             Capacity::Channel { config, .. } => {
-                let mut channel = links::channel(link, flow.direction, config, chances);
+                let link = &scenario.links[hop.link];
+                let mut channel = links::channel(link, hop.direction, config, chances);
                 bps(channel.saturated_bytes(from, until, packet), from, until)
             }
         };
@@ -46,11 +82,33 @@ pub fn goodput_bound_bps(
             false => arriving.min(carried_bps) * (1.0 - lost),
         }
     });
-    arriving * f64::from(config.segment_payload()) / f64::from(packet)
+    arriving * f64::from(payload) / f64::from(packet)
 }
 
 fn bps(bytes: u64, from: Time, until: Time) -> f64 {
     bytes as f64 * 8.0 / until.since(from).as_secs_f64()
+}
+
+/// What flows in a network could get together: no more crosses a link than it carries. Each has its way and its best
+/// goodput alone; `carried_bps` is that of a link alone. The links that save most are counted first.
+fn shared_bound_bps<'a>(
+    flows: impl IntoIterator<Item = (&'a [model::Crossing], f64)>,
+    carried_bps: impl Fn(model::Crossing) -> f64,
+) -> f64 {
+    let mut left: Vec<(&[model::Crossing], f64)> = flows.into_iter().collect();
+    let mut bound = 0.0;
+    loop {
+        let mut asked: BTreeMap<model::Crossing, f64> = BTreeMap::new();
+        for (way, bps) in &left {
+            way.iter().for_each(|crossing| *asked.entry(*crossing).or_default() += bps);
+        }
+        let tight = asked.into_iter().map(|(crossing, asked)| (asked / carried_bps(crossing), crossing));
+        let tightest = tight.max_by(|one, other| one.0.total_cmp(&other.0));
+        let Some((_, crossing)) = tightest.filter(|(share, _)| *share > 1.0) else { break };
+        bound += carried_bps(crossing);
+        left.retain(|(way, _)| !way.contains(&crossing));
+    }
+    bound + left.iter().map(|(_, bps)| bps).sum::<f64>()
 }
 
 /// What a link does to data packets of one size.
@@ -75,7 +133,7 @@ fn crossing(side: &Side, bytes: u32) -> Crossing {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scenario::model::{Arq, Discipline, Fec, Flow, Loss, Protected, Scenario};
+    use crate::scenario::model::{Arq, Discipline, Fec, Flow, Link, Loss, Protected, Scenario};
     use airtcp_proto::path::BerForm;
     use airtcp_proto::queue::token_bucket;
     use airtcp_proto::tcp::profile;
@@ -90,7 +148,12 @@ mod tests {
         let bound = |links: Vec<Link>| {
             let flow = Flow::unlimited("f", 0, links.len() - 1);
             let scenario = Scenario::over(links, Dur::from_secs(1));
-            goodput_bound_bps(&scenario, &flow, &profile::linux(), &Chances::new(1))
+            goodput_bound_bps(
+                &scenario,
+                &flow.route(0).there,
+                PacketSize::of(&profile::linux()),
+                &Chances::new(1),
+            )
         };
         let payload = 1448.0 / 1500.0;
         assert_eq!(bound(vec![lossy.clone(), slow.clone()]), 1e7 * payload);
@@ -108,8 +171,33 @@ mod tests {
             Discipline::TokenBucket(token_bucket::Config { rate: Rate(5_000_000), burst: Bytes(32_000) });
         let scenario = Scenario::over(vec![policed], Dur::from_secs(1));
         let flow = Flow::unlimited("f", 0, 0);
-        let bound = goodput_bound_bps(&scenario, &flow, &profile::linux(), &Chances::new(1));
+        let bound = goodput_bound_bps(
+            &scenario,
+            &flow.route(0).there,
+            PacketSize::of(&profile::linux()),
+            &Chances::new(1),
+        );
         assert_eq!(bound, 5e6 * 0.9 * 1448.0 / 1500.0);
+    }
+
+    /// In a parking lot each link carries what it can; behind a shared link, the others do not count.
+    #[test]
+    fn what_flows_share_counts_once() {
+        let ways = |flows: &[&[usize]]| -> Vec<Vec<model::Crossing>> {
+            let crossing =
+                |link: &usize| model::Crossing { link: *link, direction: model::Direction::Forward };
+            flows.iter().map(|way| way.iter().map(crossing).collect()).collect()
+        };
+        let bound = |flows: &[&[usize]], carried: &[f64]| {
+            let ways = ways(flows);
+            let least =
+                |way: &[model::Crossing]| way.iter().map(|on| carried[on.link]).fold(f64::INFINITY, f64::min);
+            shared_bound_bps(ways.iter().map(|way| (way.as_slice(), least(way))), |on| carried[on.link])
+        };
+        assert_eq!(bound(&[&[0, 1, 2], &[0], &[1], &[2], &[2]], &[10.0; 3]), 30.0);
+        assert_eq!(bound(&[&[1, 0], &[2, 0], &[3, 0]], &[20.0, 100.0, 100.0, 8.0]), 20.0);
+        assert_eq!(bound(&[&[1, 0], &[2, 0]], &[20.0, 5.0, 8.0]), 13.0, "slow access");
+        assert_eq!(bound(&[], &[]), 0.0);
     }
 
     /// ARQ and FEC turn loss into lost capacity. Where they protect header packets only, data is unaffected.

@@ -24,6 +24,7 @@ use crate::ends::Ends;
 use crate::flow::{Flow, Stop};
 use crate::network::Network;
 use crate::packet::{Load, Packet};
+use crate::routes::RouteId;
 use crate::stage::Stage;
 use crate::timer::Timer;
 use crate::topology::{Side, Topology};
@@ -48,6 +49,9 @@ pub struct Place {
     pub direction: Direction,
     /// The nodes of the sender and the receiver.
     pub nodes: [u16; 2],
+    /// The side into which each of its ends sends, and the route of what it sends.
+    pub ways: [Side; 2],
+    pub routes: [RouteId; 2],
 }
 
 /// The ends of a circuit, as indices into [`Place::nodes`].
@@ -56,8 +60,6 @@ pub const EXIT: usize = 1;
 
 pub struct Circuit {
     pub place: Place,
-    /// The side into which each of its ends sends.
-    ways: [Side; 2],
     /// The sides on its way that compress header packets.
     compressing: Vec<Side>,
     /// Bytes by which they shorten one.
@@ -128,14 +130,12 @@ impl Circuit {
         config: &Config,
         first_number: u32,
     ) -> Circuit {
-        let Place { nodes, direction, .. } = place;
         let saving = match config.compression {
             Compression::None => circuit::saved_by_compression(config.loss_reports),
             Compression::Rfc1144 | Compression::Twice => 0,
         };
         Circuit {
             place,
-            ways: [Side::out_of(nodes[ENTRY], direction), Side::out_of(nodes[EXIT], direction.opposite())],
             compressing: Vec::new(),
             saving,
             sender,
@@ -159,8 +159,7 @@ impl Circuit {
 
     /// Lets the links on its way that compress header packets know what these carry.
     pub fn find_compressing(&mut self, topology: &Topology) {
-        let Place { nodes, direction, .. } = self.place;
-        self.compressing = topology.compressing_sides(nodes, direction);
+        self.compressing = topology.compressing_sides(self.place.routes[ENTRY]);
     }
 
     /// Lets the receiver count the flow's packets that leave the circuit, if it counts data.
@@ -432,7 +431,7 @@ impl Circuit {
     /// watches.
     #[inline(always)]
     fn send(&self, network: &mut Network, end: usize, item: Item) -> Option<Time> {
-        network.topology.send_to_end(network.now, self.ways[end], item.bytes, || item)
+        network.topology.send_to_end(network.now, self.place.ways[end], item.bytes, || item)
     }
 
     /// Delivers a header packet that is not in the slab to the receiver. Returns whether the receiver expected it.
@@ -557,14 +556,14 @@ impl Circuit {
 
     /// Fills in what surrounds the segment of a control packet.
     fn address(&self, packet: &mut Packet, load: Load, bytes: u32) {
-        let Place { number, nodes, direction, .. } = self.place;
+        let Place { number, nodes, direction, routes, .. } = self.place;
         let (control, end, direction) = match load {
             Load::Header { control, .. } => (control, EXIT, direction),
             Load::HeaderAck { control } => (control, ENTRY, direction.opposite()),
             Load::Tcp { .. } | Load::Udp => return,
         };
         (packet.load, packet.bytes) = (load, bytes);
-        (packet.exit, packet.direction) = (nodes[end], direction);
+        (packet.exit, packet.route, packet.direction) = (nodes[end], routes[end ^ 1], direction);
         packet.flow = u32::from(number);
         packet.number = self.first_number + u32::from(control);
     }

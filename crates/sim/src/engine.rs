@@ -332,7 +332,7 @@ impl Engine {
             }
             return match self.stage.network.packets.get(id).exit == plain_end {
                 true => self.deliver(id),
-                false => self.arrive(id, side.far_node()),
+                false => self.arrive(id, self.stage.network.topology.far_node(side)),
             };
         }
         self.on_output(side);
@@ -346,7 +346,7 @@ impl Engine {
             false => self.look_at_packet(side, 8),
         }
         match fate {
-            Fate::Delivered => self.arrive(id, side.far_node()),
+            Fate::Delivered => self.arrive(id, self.stage.network.topology.far_node(side)),
             Fate::Lost(cause) => {
                 self.report_drop(id, cause, side);
                 self.lose(id, cause, at);
@@ -516,7 +516,7 @@ impl Engine {
         if cause.is_congestion()
             && !packet.load.is_control()
             && let Some(Stop::Station(station)) =
-                self.ends.flows[packet.flow as usize].stop_at(side.near_node())
+                self.ends.flows[packet.flow as usize].stop_at(self.stage.network.topology.near_node(side))
         {
             let station = &mut self.stations[usize::from(station)];
             station.handle_drop(&self.stage, id);

@@ -25,6 +25,8 @@ pub enum RunError {
     TwoStations { flow: String, scheme: String, circuit: String },
     #[error("{circuits} circuits are too many; {most} are allowed")]
     TooManyCircuits { circuits: usize, most: usize },
+    #[error("{most} different ways through the network are the most; more flows must share theirs")]
+    TooManyRoutes { most: usize },
     #[error("capture: {0}")]
     Capture(#[from] io::Error),
 }

@@ -1,6 +1,7 @@
 //! Flows and their connections.
 
 use crate::histogram::Histogram;
+use crate::routes::RouteId;
 use crate::topology::Side;
 use crate::traffic::Source;
 use crate::truth::{Spurious, Truth};
@@ -36,8 +37,9 @@ pub struct Flow {
     /// The sender's node and the receiver's.
     pub nodes: [u16; 2],
     pub direction: Direction,
-    /// The links on which they send.
+    /// The links on which they send, and the routes of what they send.
     pub ways: [Side; 2],
+    pub routes: [RouteId; 2],
     /// The circuit that serves this flow alone. Its connections send as the circuit has room.
     pub circuit: Option<u16>,
     /// Its receiver is [ahead](crate::ahead) of the run, and only links, stations that are ahead, too, and the circuit of

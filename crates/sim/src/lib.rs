@@ -15,6 +15,7 @@ pub mod packet_log;
 pub mod pcap;
 mod placement;
 pub mod record;
+pub mod routes;
 pub mod run;
 pub mod run_totals;
 mod sampling;

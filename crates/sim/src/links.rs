@@ -160,6 +160,7 @@ mod tests {
     fn link(forward: model::Side, outages: Option<model::Outages>) -> model::Link {
         model::Link {
             name: "air".to_owned(),
+            ends: [0, 1],
             forward,
             reverse: side(Capacity::Fixed(Rate(12_000_000))),
             outages,

@@ -83,7 +83,7 @@ impl Network {
     pub fn send(&mut self, flow: &Flow, end: usize, id: u32) {
         let node = flow.nodes[end];
         match flow.stops.is_empty() || !self.topology.has_station(node) {
-            true => self.forward(id, node),
+            true => self.enter(id, flow.ways[end]),
             false => self.sent_at_station.push_back((id, node)),
         }
     }
@@ -91,10 +91,16 @@ impl Network {
     /// Sends a packet from a node into the next link.
     #[inline(always)]
     pub fn forward(&mut self, id: u32, node: u16) {
+        let side = self.topology.way_out(self.packets.get(id).route, node);
+        self.enter(id, side);
+    }
+
+    /// Sends a packet into a link.
+    #[inline(always)]
+    fn enter(&mut self, id: u32, side: Side) {
         let packet = self.packets.get(id);
-        let side = Side::out_of(node, packet.direction);
         if let Some(at) = self.topology.send(self.now, side, packet.item(id)) {
-            self.ahead.take(id, packet.direction, node, at);
+            self.ahead.take(id, packet.direction, self.topology.near_node(side), at);
         }
         if self.is_watched {
             self.watch_sent(side, id);
@@ -109,7 +115,7 @@ impl Network {
                 while let Some((at, id)) = self.topology.release(side) {
                     let packet = self.packets.get(id);
                     if let Some(at) = self.topology.send_released(at, side, packet.item(id)) {
-                        self.ahead.take(id, direction, side.near_node(), at);
+                        self.ahead.take(id, direction, self.topology.near_node(side), at);
                     }
                 }
             }

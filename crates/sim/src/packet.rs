@@ -1,6 +1,7 @@
 //! The packets under way, in a slab. Queues and links know a packet by its index there, its `id`.
 
 use crate::flow::{Flow, RECEIVER, SENDER};
+use crate::routes::RouteId;
 use airtcp_proto::middlebox::{Direction, FlowId, Origin, SeenPacket};
 use airtcp_proto::queue::Item;
 use airtcp_proto::tcp::{Reason, Transmit};
@@ -49,6 +50,8 @@ pub struct Packet {
     /// Node at which it leaves the path.
     pub exit: u16,
     /// Current ECN field; queues may have marked it.
+    /// How it gets there.
+    pub route: RouteId,
     pub ecn: Ecn,
     pub reason: Reason,
     pub direction: Direction,
@@ -71,8 +74,8 @@ pub const STATIONS_OWN: u32 = u32::MAX;
 impl Packet {
     /// A datagram of the flow with this index.
     pub fn datagram(flow: &Flow, index: u32, bytes: u32) -> Packet {
-        let (number, exit) = (u32::MAX - index, flow.nodes[RECEIVER]);
-        Packet { flow: index, number, bytes, exit, direction: flow.direction, ..Packet::default() }
+        let (number, exit, route) = (u32::MAX - index, flow.nodes[RECEIVER], flow.routes[SENDER]);
+        Packet { flow: index, number, bytes, exit, route, direction: flow.direction, ..Packet::default() }
     }
 
     /// Fills in what surrounds a segment that `endpoint` sends. `transfer` has the numbers of the flow and the
@@ -82,7 +85,7 @@ impl Packet {
         let end = (endpoint & 1) as usize;
         self.load = Load::Tcp { endpoint: endpoint ^ 1 };
         (self.flow, self.number) = transfer;
-        self.exit = flow.nodes[end ^ 1];
+        (self.exit, self.route) = (flow.nodes[end ^ 1], flow.routes[end]);
         self.direction = if end == SENDER { flow.direction } else { flow.direction.opposite() };
     }
 

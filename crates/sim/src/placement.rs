@@ -3,6 +3,8 @@
 use crate::circuit::{Circuit, ENTRY, Place};
 use crate::error::RunError;
 use crate::flow::{Flow, Stop};
+use crate::links;
+use crate::routes::{Routes, Ways};
 use crate::scenario::{Scenario, model};
 use crate::station::Station;
 use crate::topology::Topology;
@@ -15,14 +17,12 @@ use airtcp_proto::scheme::Scheme;
 use airtcp_wire::Time;
 use std::sync::Arc;
 
-/// Returns the direction of data that crosses the links from `enter` to `leave`, and the nodes where it begins and
-/// ends.
-pub fn ends(direction: model::Direction, enter: usize, leave: usize) -> (Direction, [u16; 2]) {
-    let (direction, nodes) = match direction {
-        model::Direction::Forward => (Direction::Forward, [enter, leave + 1]),
-        model::Direction::Reverse => (Direction::Reverse, [leave + 1, enter]),
-    };
-    (direction, nodes.map(|node| node as u16))
+/// The direction of data, as machines know it.
+pub fn direction(direction: model::Direction) -> Direction {
+    match direction {
+        model::Direction::Forward => Direction::Forward,
+        model::Direction::Reverse => Direction::Reverse,
+    }
 }
 
 /// The stations and circuits of a run, as they are placed. Flows that share a scheme share its machine at the base
@@ -31,6 +31,7 @@ pub struct Stations<'a> {
     scenario: &'a Scenario,
     chances: &'a Chances,
     no_shortcuts: bool,
+    routes: Routes,
     placed: Vec<Station>,
     circuits: Vec<Circuit>,
     /// The schemes that have a machine at the base station, and their stations.
@@ -40,7 +41,25 @@ pub struct Stations<'a> {
 impl<'a> Stations<'a> {
     pub fn new(scenario: &'a Scenario, chances: &'a Chances, no_shortcuts: bool) -> Stations<'a> {
         let (placed, circuits, owners) = (Vec::new(), Vec::new(), Vec::new());
-        Stations { scenario, chances, no_shortcuts, placed, circuits, owners }
+        Stations { scenario, chances, no_shortcuts, routes: Routes::default(), placed, circuits, owners }
+    }
+
+    /// The ways of a flow or circuit over these links.
+    ///
+    /// # Errors
+    /// [`RunError::TooManyRoutes`]
+    pub fn ways(&mut self, route: &model::Route) -> Result<Ways, RunError> {
+        let ways = self.routes.ways(route, &self.scenario.links);
+        ways.ok_or(RunError::TooManyRoutes { most: Routes::MOST })
+    }
+
+    /// The links, once flows and circuits are placed.
+    pub fn topology(&mut self) -> Topology {
+        let link = |link: &model::Link| match (links::build(link, self.chances), self.no_shortcuts) {
+            ((there, back), true) => (link.ends, (there.without_shortcut(), back.without_shortcut())),
+            (both, false) => (link.ends, both),
+        };
+        Topology::new(self.scenario.links.iter().map(link), std::mem::take(&mut self.routes))
     }
 
     /// The scheme, without shortcuts if the run has none.
@@ -60,14 +79,14 @@ impl<'a> Stations<'a> {
     ) -> Result<Option<(u16, Stop)>, RunError> {
         let Some(machine) = scheme.base_station.as_ref() else { return Ok(None) };
         let link = self.scenario.base_station;
-        if !(flow.enter..=flow.leave).contains(&link) {
+        if !flow.routes.iter().all(|route| route.crosses(link)) {
             return Err(RunError::NotAtBaseStation {
                 flow: flow.name.clone(),
                 scheme: scheme.label.clone(),
                 link: self.scenario.links[link].name.clone(),
             });
         }
-        let node = link as u16;
+        let node = self.scenario.base_station_node() as u16;
         if let Some((_, station)) = self.owners.iter().find(|(owner, _)| Arc::ptr_eq(owner, scheme)) {
             return Ok(Some((node, Stop::Station(*station))));
         }
@@ -88,7 +107,7 @@ impl<'a> Stations<'a> {
         machines: Vec<(usize, Box<dyn Middlebox>)>,
         flows: &mut [Flow],
     ) -> Result<(), RunError> {
-        let last = self.scenario.links.len();
+        let last = self.scenario.node_count() - 1;
         for (node, machine) in machines {
             if node > last {
                 return Err(RunError::UnknownNode { node, last });
@@ -132,10 +151,17 @@ impl<'a> Stations<'a> {
             let scheme = Scheme::parse_with(&trunk.scheme, &self.scenario.profile, controllers)?;
             let scheme = self.allowed(Arc::new(scheme));
             let config = scheme.circuit.as_ref().expect("checked with the scenario");
-            let (direction, nodes) = ends(trunk.direction, trunk.enter, trunk.leave);
-            let label = scheme.label.clone();
-            let number = self.circuits.len() as u16;
-            let place = Place { number, name: trunk.name.clone(), index: 0, scheme: label, direction, nodes };
+            let Ways { nodes, routes, sides } = self.ways(&trunk.route)?;
+            let place = Place {
+                number: self.circuits.len() as u16,
+                name: trunk.name.clone(),
+                index: 0,
+                scheme: scheme.label.clone(),
+                direction: direction(trunk.direction),
+                nodes,
+                ways: sides,
+                routes,
+            };
             let circuit = self.circuit(place, &scheme, config);
             for flow in flows.iter_mut().filter(|flow| trunk.flows.contains(&flow.shared.spec)) {
                 if flow.circuit.is_some() || flow.stop_at(nodes[ENTRY]).is_some() {
@@ -164,6 +190,8 @@ impl<'a> Stations<'a> {
             scheme: scheme.label.clone(),
             direction: flow.direction,
             nodes: flow.nodes,
+            ways: flow.ways,
+            routes: flow.routes,
         };
         let circuit = self.circuit(place, &scheme, config);
         if config.repeats_first() {

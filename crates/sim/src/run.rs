@@ -1,19 +1,18 @@
 //! One run: from a scenario, a scheme and a seed to a record.
 
-use crate::bound::goodput_bound_bps;
+use crate::bound::{Bounded, PacketSize, bound_bps};
 use crate::engine::{Engine, Finished};
 use crate::error::RunError;
-use crate::flow::{Flow, RECEIVER, SENDER, Shared};
-use crate::links;
+use crate::flow::{Flow, Shared};
 use crate::network::Network;
 use crate::packet_log::{PacketLog, PacketSeries};
-use crate::placement::{Stations, ends};
+use crate::placement::{Stations, direction};
 use crate::record::{CircuitRecord, FlowRecord, LinkRecord, RunRecord, jain_index};
+use crate::routes::Ways;
 use crate::scenario::{Scenario, model};
 use crate::series::{Recorder, Series};
 pub use crate::tap::Capture;
 use crate::tap::Tap;
-use crate::topology::{Side, Topology};
 use crate::traffic::Source;
 use airtcp_proto::Chances;
 use airtcp_proto::cc::Controllers;
@@ -119,11 +118,7 @@ impl Running {
         let mut stations = Stations::new(&scenario, &chances, no_shortcuts);
         let mut flows = flows(&scenario, scheme, &controllers, &chances, &mut stations)?;
         stations.trunks(&controllers, &mut flows)?;
-        let link = |link| match (links::build(link, &chances), no_shortcuts) {
-            ((there, back), true) => (there.without_shortcut(), back.without_shortcut()),
-            (link, false) => link,
-        };
-        let mut topology = Topology::new(scenario.links.iter().map(link));
+        let mut topology = stations.topology();
         stations.serve_all(middleboxes, &mut flows)?;
         let (stations, circuits) = stations.placed(&mut flows, &mut topology);
         let taps =
@@ -189,9 +184,11 @@ fn flows(
         let at_base_station = stations.base_station(&scheme, flow)?;
         let rules = Arc::new(Rules::new(&scheme.connection()).expect("schemes are checked before the run"));
         let shared = Arc::new(Shared { spec, is_measured: flow.measure, scheme, rules, chances: *chances });
+        let data = direction(scenario.direction_of(flow));
         for instance in 0..flow.count {
-            let one =
-                Flow { stops: at_base_station.into_iter().collect(), ..one_flow(flow, &shared, instance) };
+            let ways = stations.ways(flow.route(instance))?;
+            let stops = at_base_station.into_iter().collect();
+            let one = Flow { stops, ..one_flow(flow, &shared, instance, data, ways) };
             // The compared scheme does not apply to datagrams.
             let is_wanted = flow.scheme.is_some() || !matches!(flow.traffic, model::Traffic::Udp { .. });
             flows.push(if is_wanted { stations.own_circuit(one, flow) } else { one });
@@ -200,18 +197,18 @@ fn flows(
     Ok(flows)
 }
 
-fn one_flow(spec: &model::Flow, shared: &Arc<Shared>, instance: u32) -> Flow {
+fn one_flow(spec: &model::Flow, shared: &Arc<Shared>, instance: u32, data: Direction, ways: Ways) -> Flow {
     let name = format!("flow.{}.{instance}", spec.name);
     let start = spec.start_of(instance, &shared.chances);
-    let (direction, nodes) = ends(spec.direction, spec.enter, spec.leave);
     let payload = shared.scheme.config.segment_payload();
     let source = Source::new(spec, start, payload, shared.chances, &format!("{name}.traffic"));
     Flow {
         shared: shared.clone(),
         instance,
-        direction,
-        nodes,
-        ways: [Side::out_of(nodes[SENDER], direction), Side::out_of(nodes[RECEIVER], direction.opposite())],
+        direction: data,
+        nodes: ways.nodes,
+        ways: ways.sides,
+        routes: ways.routes,
         stops: Default::default(),
         circuit: None,
         runs_ahead: false,
@@ -239,8 +236,11 @@ fn tap(scenario: &Scenario, capture: Capture) -> Result<Tap, RunError> {
 
 fn record(scenario: &Scenario, scheme: String, seed: u64, finished: &mut Finished, events: u64) -> RunRecord {
     let flows = flow_records(scenario, finished);
+    let to_bound = |flow: &'_ Flow| {
+        let Shared { spec, is_measured, ref scheme, .. } = *flow.shared;
+        Bounded { spec, instance: flow.instance, is_measured, packet: PacketSize::of(&scheme.config) }
+    };
     let measured = || flows.iter().filter(|flow| flow.measured).map(|flow| flow.goodput_bps);
-    let first = finished.flows.iter().find(|flow| flow.shared.is_measured).or(finished.flows.first());
     RunRecord {
         scheme,
         seed,
@@ -248,14 +248,7 @@ fn record(scenario: &Scenario, scheme: String, seed: u64, finished: &mut Finishe
         warmup_s: scenario.warmup.as_secs_f64(),
         goodput_bps: measured().sum(),
         jain_index: jain_index(measured()),
-        bound_bps: first.map_or(0.0, |flow| {
-            goodput_bound_bps(
-                scenario,
-                &scenario.flows[flow.shared.spec],
-                &flow.shared.scheme.config,
-                &Chances::new(seed),
-            )
-        }),
+        bound_bps: bound_bps(scenario, seed, finished.flows.iter().map(to_bound)),
         links: link_records(scenario, finished),
         circuits: circuit_records(finished),
         events,
@@ -318,7 +311,7 @@ mod tests {
         let chances = Chances::new(1);
         let mut stations = Stations::new(&scenario, &chances, false);
         let flows = flows(&scenario, &scheme, &Controllers::default(), &chances, &mut stations).unwrap();
-        let topology = Topology::new(scenario.links.iter().map(|link| links::build(link, &chances)));
+        let topology = stations.topology();
         let mut engine =
             Engine::new(Network::new(topology, None, Vec::new(), None), flows, Vec::new(), Vec::new());
         let mut places = Vec::new();

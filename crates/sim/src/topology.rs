@@ -1,69 +1,26 @@
-//! The path: links in a row, with a node at either end of each. Node 0 is in front of the first link.
+//! The network: links, with a node at either end of each. Those of a chain are in a row, and node 0 is in front of the
+//! first link.
 
+pub use crate::routes::Side;
+use crate::routes::{RouteId, Routes};
 use airtcp_proto::marks::{self, Mark};
 use airtcp_proto::middlebox::Direction;
 use airtcp_proto::path::{Link, Output};
 use airtcp_proto::queue::Item;
 use airtcp_wire::Time;
-
-/// One direction of one link: twice the link's index, plus one for the way back.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub struct Side(pub u16);
-
-impl Side {
-    /// The side that leaves `node` in `direction`.
-    #[inline]
-    pub fn out_of(node: u16, direction: Direction) -> Side {
-        match direction {
-            Direction::Forward => Side(2 * node),
-            Direction::Reverse => Side(2 * node - 1),
-        }
-    }
-
-    /// The side that enters `node` in `direction`.
-    fn into(node: u16, direction: Direction) -> Side {
-        match direction {
-            Direction::Forward => Side(2 * node - 2),
-            Direction::Reverse => Side(2 * node + 1),
-        }
-    }
-
-    /// The side that follows this one.
-    #[inline]
-    fn next(self) -> Side {
-        if self.0 & 1 == 0 { Side(self.0 + 2) } else { Side(self.0 - 2) }
-    }
-
-    #[inline]
-    pub fn direction(self) -> Direction {
-        if self.0 & 1 == 0 { Direction::Forward } else { Direction::Reverse }
-    }
-
-    #[inline]
-    pub fn link(self) -> usize {
-        usize::from(self.0 / 2)
-    }
-
-    /// The node at which it begins.
-    #[inline]
-    pub fn near_node(self) -> u16 {
-        self.0 / 2 + (self.0 & 1)
-    }
-
-    /// The node at which it ends.
-    #[inline]
-    pub fn far_node(self) -> u16 {
-        self.0 / 2 + u16::from(self.0 & 1 == 0)
-    }
-}
+use std::collections::BTreeSet;
 
 /// One direction of one link.
 struct Hop {
     link: Link,
     onward: Onward,
+    /// Which side follows, where that is the next link.
+    next: Side,
     /// When the link wants to be polled.
     wake: Time,
-    /// The node at which the link ends, or [`NOWHERE`] if a station stands there.
+    /// The nodes at which it begins and ends.
+    ends: [u16; 2],
+    /// The node at which it ends, or [`NOWHERE`] if a station stands there.
     plain_end: u16,
 }
 
@@ -82,6 +39,9 @@ const NOWHERE: u16 = u16::MAX;
 
 pub struct Topology {
     hops: Vec<Hop>,
+    routes: Routes,
+    /// Are the links in a row?
+    is_chain: bool,
     /// When each side wants to be polled, sorted by time and then by side.
     turns: Vec<(Time, Side)>,
     /// Which nodes have a station.
@@ -91,17 +51,28 @@ pub struct Topology {
 }
 
 impl Topology {
-    /// Takes the links in path order, each as its forward and its reverse direction.
-    pub fn new(links: impl IntoIterator<Item = (Link, Link)>) -> Topology {
-        let sides = links.into_iter().flat_map(|(forward, reverse)| [forward, reverse]);
-        let hop = |(link, side): (Link, u16)| {
-            let (wake, plain_end) = (link.poll_timeout(), Side(side).far_node());
-            Hop { link, onward: Onward::Event, wake, plain_end }
+    /// Takes the links, each with the nodes at which it begins and ends, and as its forward and its reverse direction.
+    pub fn new(links: impl IntoIterator<Item = ([usize; 2], (Link, Link))>, routes: Routes) -> Topology {
+        let both = links
+            .into_iter()
+            .flat_map(|([from, to], (forward, reverse))| [([from, to], forward), ([to, from], reverse)]);
+        let hop = |(ends, link): ([usize; 2], Link)| {
+            let ends = ends.map(|node| node as u16);
+            Hop {
+                wake: link.poll_timeout(),
+                link,
+                onward: Onward::Event,
+                next: Side(0),
+                ends,
+                plain_end: ends[1],
+            }
         };
-        let hops: Vec<Hop> = sides.zip(0..).map(hop).collect();
+        let hops: Vec<Hop> = both.map(hop).collect();
         let mut turns: Vec<_> = hops.iter().zip(0..).map(|(hop, side)| (hop.wake, Side(side))).collect();
         turns.sort_unstable();
-        Topology { turns, has_station: vec![false; hops.len() / 2 + 1], passes: 0, hops }
+        let last = hops.iter().flat_map(|hop| hop.ends).max().unwrap_or_default();
+        let is_chain = hops.iter().step_by(2).zip(0..).all(|(hop, node)| hop.ends == [node, node + 1]);
+        Topology { turns, has_station: vec![false; usize::from(last) + 1], is_chain, routes, passes: 0, hops }
     }
 
     /// Puts a station at `node`.
@@ -117,6 +88,24 @@ impl Topology {
         self.has_station[usize::from(node)]
     }
 
+    /// The node at which a side begins.
+    #[inline]
+    pub fn near_node(&self, side: Side) -> u16 {
+        self.hops[usize::from(side.0)].ends[0]
+    }
+
+    /// The node at which a side ends.
+    #[inline]
+    pub fn far_node(&self, side: Side) -> u16 {
+        self.hops[usize::from(side.0)].ends[1]
+    }
+
+    /// The side on which a route leaves this node.
+    #[inline]
+    pub fn way_out(&self, route: RouteId, node: u16) -> Side {
+        self.routes.side(route, node)
+    }
+
     pub fn sides(&self) -> impl Iterator<Item = Side> + use<> {
         (0..self.hops.len() as u16).map(Side)
     }
@@ -126,13 +115,10 @@ impl Topology {
         &mut self.hops[usize::from(side.0)].link
     }
 
-    /// The sides that compress header packets on the way from the first to the second of these nodes.
-    pub fn compressing_sides(&self, [from, to]: [u16; 2], direction: Direction) -> Vec<Side> {
-        let between = from.min(to)..from.max(to);
-        let is_on_way =
-            |side: &Side| side.direction() == direction && between.contains(&(side.link() as u16));
+    /// The sides of a route that compress header packets.
+    pub fn compressing_sides(&self, route: RouteId) -> Vec<Side> {
         let compresses = |side: &Side| self.hops[usize::from(side.0)].link.compresses();
-        self.sides().filter(is_on_way).filter(compresses).collect()
+        self.routes.sides(route).iter().copied().filter(compresses).collect()
     }
 
     /// Returns when a side wants to be polled next, and which.
@@ -142,38 +128,49 @@ impl Topology {
     }
 
     /// Lets packets pass without an event at each node for which `is_passage` holds: no packet enters or leaves the
-    /// path there, and nothing handles it. The links' statistics may not be read before the
-    /// [horizon](Topology::set_horizon).
+    /// network there, and nothing handles it. All that comes from one side must take the same next one, to which nothing
+    /// comes from elsewhere. The links' statistics may not be read before the [horizon](Topology::set_horizon).
     pub fn lead_on(&mut self, is_passage: impl Fn(u16) -> bool) {
-        let last = self.hops.len() as u16 / 2;
-        for node in (1..last).filter(|&node| is_passage(node) && !self.has_station[usize::from(node)]) {
-            for direction in [Direction::Forward, Direction::Reverse] {
-                let side = Side::into(node, direction);
-                if self.can_pass(side) && self.can_pass(side.next()) {
-                    self.hops[usize::from(side.0)].onward = Onward::NextLink;
-                }
+        let pairs: BTreeSet<(Side, Side)> =
+            self.routes.iter().flat_map(|sides| sides.windows(2).map(|pair| (pair[0], pair[1]))).collect();
+        let (mut after, mut before) = (vec![0; self.hops.len()], vec![0; self.hops.len()]);
+        for (side, next) in &pairs {
+            after[usize::from(side.0)] += 1;
+            before[usize::from(next.0)] += 1;
+        }
+        for (side, next) in pairs {
+            let node = self.far_node(side);
+            let is_alone = after[usize::from(side.0)] == 1 && before[usize::from(next.0)] == 1;
+            if is_alone
+                && is_passage(node)
+                && !self.has_station(node)
+                && self.can_pass(side)
+                && self.can_pass(next)
+            {
+                let hop = &mut self.hops[usize::from(side.0)];
+                (hop.onward, hop.next) = (Onward::NextLink, next);
             }
         }
     }
 
-    /// Foresees what goes to the end of the path in `direction` and what comes back to the other end: from now on such
+    /// Foresees what goes to the end of a chain in `direction` and what comes back to the other end: from now on such
     /// a packet leaves the links when it is sent, together with its time of arrival, unless that is after the horizon.
     /// Returns whether the links allow it.
     pub fn foresee_round_trips(&mut self, direction: Direction) -> bool {
         let (there, back) = (self.last(direction), self.last(direction.opposite()));
-        let answer = Side::out_of(there.far_node(), direction.opposite());
-        let can_be = [there, answer, back].into_iter().all(|side| self.can_pass(side))
-            && [there, back].into_iter().all(|side| !self.has_station(side.far_node()));
+        let can_be = self.is_chain
+            && [there, there.opposite(), back].into_iter().all(|side| self.can_pass(side))
+            && [there, back].into_iter().all(|side| !self.has_station(self.far_node(side)));
         if can_be {
             self.foresee([there, back]);
         }
         can_be
     }
 
-    /// Foresees what comes to the stations at `node` from either side. Returns whether that is possible: nothing
+    /// Foresees what comes to the stations at `node` of a chain from either side. Returns whether that is possible: nothing
     /// between them and the end of the path in `direction` may be an event.
     pub fn foresee_station(&mut self, node: u16, direction: Direction) -> bool {
-        let [there, back] = [direction, direction.opposite()].map(|direction| Side::into(node, direction));
+        let [there, back] = [direction, direction.opposite()].map(|direction| side_into(node, direction));
         let is_beyond = |side: Side| match direction {
             Direction::Forward => side.link() >= usize::from(node),
             Direction::Reverse => side.link() < usize::from(node),
@@ -191,12 +188,12 @@ impl Topology {
         sides.into_iter().for_each(|side| self.hops[usize::from(side.0)].onward = Onward::Foreseen);
     }
 
-    /// The node at the end of the path in this direction.
+    /// The node at the end of a chain in this direction.
     pub fn end(&self, direction: Direction) -> u16 {
-        self.last(direction).far_node()
+        self.far_node(self.last(direction))
     }
 
-    /// The last side in this direction.
+    /// The last side of a chain in this direction.
     fn last(&self, direction: Direction) -> Side {
         match direction {
             Direction::Forward => Side(self.hops.len() as u16 - 2),
@@ -263,7 +260,7 @@ impl Topology {
         let Topology { hops, passes, .. } = self;
         let (mut now, mut side) = (now, side);
         loop {
-            let Hop { link, onward, .. } = &mut hops[usize::from(side.0)];
+            let Hop { link, onward, next, .. } = &mut hops[usize::from(side.0)];
             if *onward == Onward::Event {
                 link.handle_packet(now, item);
             } else if let Some(at) = link.pass(now, item.bytes, || item) {
@@ -272,7 +269,7 @@ impl Topology {
                 }
                 marks::hit(Mark::LedOn);
                 *passes += 1;
-                (now, side) = (at, side.next());
+                (now, side) = (at, *next);
                 continue;
             }
             self.settle(side);
@@ -301,11 +298,12 @@ impl Topology {
 
     /// Sends on a packet that a side has [released](Topology::release). Returns what [`send`](Topology::send) does.
     pub fn send_released(&mut self, at: Time, side: Side, item: Item) -> Option<Time> {
-        if self.hops[usize::from(side.0)].onward == Onward::Foreseen {
+        let Hop { onward, next, .. } = self.hops[usize::from(side.0)];
+        if onward == Onward::Foreseen {
             return Some(at);
         }
         self.passes += 1;
-        self.send_on(at, side.next(), item)
+        self.send_on(at, next, item)
     }
 
     #[inline]
@@ -364,6 +362,14 @@ impl Topology {
     }
 }
 
+/// The side of a chain that enters `node` in `direction`.
+fn side_into(node: u16, direction: Direction) -> Side {
+    match direction {
+        Direction::Forward => Side(2 * node - 2),
+        Direction::Reverse => Side(2 * node + 1),
+    }
+}
+
 /// Replaces the first turn by `turn`, and moves it behind those that come before it.
 #[inline(always)]
 fn sink(turns: &mut [(Time, Side)], turn: (Time, Side)) {
@@ -379,21 +385,36 @@ fn sink(turns: &mut [(Time, Side)], turn: (Time, Side)) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::scenario::model;
     use airtcp_proto::path::FixedRate;
     use airtcp_proto::queue::{DropTail, Limit};
     use airtcp_wire::{Dur, Rate};
     use proptest::prelude::*;
 
+    /// A chain whose ends send to each other.
+    fn chain(links: impl IntoIterator<Item = (Link, Link)>) -> Topology {
+        let links: Vec<_> = links.into_iter().enumerate().map(|(at, both)| ([at, at + 1], both)).collect();
+        let mut routes = Routes::default();
+        let named: Vec<_> = links.iter().map(|(ends, _)| named(*ends)).collect();
+        let whole = model::Route::of_chain(model::Direction::Forward, 0, links.len() - 1);
+        routes.ways(&whole, &named).unwrap();
+        Topology::new(links, routes)
+    }
+
+    fn named(ends: [usize; 2]) -> model::Link {
+        let side = model::Side::plain(Rate(1), Dur::ZERO, 1);
+        model::Link { ends, ..model::Link::symmetric("l", side) }
+    }
+
     #[test]
     fn sides_lead_where_they_should() {
-        let there = Side::out_of(3, Direction::Forward);
-        assert_eq!((there.near_node(), there.far_node(), there.link()), (3, 4, 3));
+        let topology = chain([1; 4].map(|delay_ms| (plain(delay_ms), plain(delay_ms))));
+        let there = side_into(4, Direction::Forward);
+        assert_eq!((topology.near_node(there), topology.far_node(there), there.link()), (3, 4, 3));
         assert_eq!(there.direction(), Direction::Forward);
-        assert_eq!(Side::into(4, Direction::Forward), there);
-        let back = Side::out_of(4, Direction::Reverse);
-        assert_eq!((back.near_node(), back.far_node(), back.link()), (4, 3, 3));
-        assert_eq!(back.direction(), Direction::Reverse);
-        assert_eq!(Side::into(3, Direction::Reverse), back);
+        let back = side_into(3, Direction::Reverse);
+        assert_eq!((topology.near_node(back), topology.far_node(back), back.link()), (4, 3, 3));
+        assert_eq!((back.direction(), back.opposite()), (Direction::Reverse, there));
     }
 
     fn link(delay_ms: u64) -> Link {
@@ -412,7 +433,7 @@ mod tests {
 
     #[test]
     fn what_leads_on_comes_out_at_the_end_of_the_row() {
-        let mut topology = Topology::new([1, 2, 3].map(|delay_ms| (plain(delay_ms), plain(delay_ms))));
+        let mut topology = chain([1, 2, 3].map(|delay_ms| (plain(delay_ms), plain(delay_ms))));
         topology.lead_on(|node| node != 2);
         topology.set_horizon(Time(1_600_000));
         // 0.5 ms on each link and its delay; the second packet is at node 1 after the horizon.
@@ -424,7 +445,7 @@ mod tests {
 
     #[test]
     fn what_is_foreseen_leaves_the_links_when_it_is_sent() {
-        let mut topology = Topology::new([1, 2].map(|delay_ms| (plain(delay_ms), plain(delay_ms))));
+        let mut topology = chain([1, 2].map(|delay_ms| (plain(delay_ms), plain(delay_ms))));
         topology.lead_on(|_| true);
         assert!(topology.foresee_round_trips(Direction::Forward));
         topology.set_horizon(Time(5_000_000));
@@ -442,7 +463,7 @@ mod tests {
 
     #[test]
     fn nothing_is_foreseen_where_a_queue_decides_later() {
-        let mut topology = Topology::new([(link(10), link(1)), (link(3), link(30))]);
+        let mut topology = chain([(link(10), link(1)), (link(3), link(30))]);
         assert!(!topology.foresee_round_trips(Direction::Forward));
     }
 
@@ -452,7 +473,7 @@ mod tests {
             [0, 1, 2, 3].map(|at| if at == is_event { (link(1), plain(1)) } else { (plain(1), plain(1)) })
         };
         let is_foreseen = |is_event, node, direction| {
-            let mut topology = Topology::new(links(is_event));
+            let mut topology = chain(links(is_event));
             topology.put_station(node);
             topology.lead_on(|_| true);
             topology.foresee_round_trips(direction) && topology.foresee_station(node, direction)
@@ -466,7 +487,7 @@ mod tests {
         /// The side named is always the one with the earliest wake-up, whatever is sent and polled.
         #[test]
         fn the_next_side_is_the_earliest(steps in prop::collection::vec((0u16..4, any::<bool>()), 1..100)) {
-            let mut topology = Topology::new([(link(10), link(1)), (link(3), link(30))]);
+            let mut topology = chain([(link(10), link(1)), (link(3), link(30))]);
             let mut now = Time::ZERO;
             for (side, sends) in steps {
                 if sends {

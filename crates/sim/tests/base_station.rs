@@ -55,7 +55,7 @@ fn transfers_open_and_close_through_each_machine() {
     for direction in [Direction::Forward, Direction::Reverse] {
         let mut scenario = lossy_hop(60);
         scenario.links[1].reverse.loss.packet = 0.02.into();
-        scenario.flows[0].direction = direction;
+        scenario.flows[0] = scenario.flows[0].clone().heading(direction);
         let size = Bytes(30_000);
         let interval = Dur::from_millis(500);
         scenario.flows[0].traffic = Traffic::Poisson { interval, size, exponential: false };
@@ -73,7 +73,7 @@ fn transfers_open_and_close_through_each_machine() {
 #[test]
 fn upwards_eln_helps_and_snoop_does_no_harm() {
     let mut scenario = lossy_hop(60);
-    scenario.flows[0].direction = Direction::Reverse;
+    scenario.flows[0] = scenario.flows[0].clone().heading(Direction::Reverse);
     scenario.links[1].forward.loss.packet = 0.0.into();
     scenario.links[1].reverse.loss.packet = 0.02.into();
     let alone = goodput(&scenario, "reno");
@@ -132,7 +132,7 @@ fn busy() -> Scenario {
     }
     let traffic = Traffic::Poisson { interval: ms(300), size: Bytes(12_000), exponential: false };
     let short = Flow { traffic, count: 2, stop: Some(Dur::from_secs(35)), ..unlimited("short", 0, 1) };
-    let upwards = |flow: &Flow| Flow { direction: Direction::Reverse, ..flow.clone() };
+    let upwards = |flow: &Flow| flow.clone().heading(Direction::Reverse);
     let long = Flow { count: 3, stagger: ms(500), ..unlimited("long", 0, 1) };
     scenario.flows = vec![upwards(&short), short, upwards(&long), long];
     scenario

@@ -118,7 +118,7 @@ fn data_packets_are_neither_resent_nor_reordered_nor_changed() {
 fn a_turn_in_the_line_is_not_inherited() {
     let short = |interval, size, direction, name| {
         let traffic = Traffic::Poisson { interval: ms(interval), size: Bytes(size), exponential: true };
-        Flow { traffic, direction, ..unlimited(name, 0, 0) }
+        Flow { traffic, ..unlimited(name, 0, 0) }.heading(direction)
     };
     let mut scenario = one_link(3 * MBIT, ms(12), 100, 20);
     scenario.links[0].reverse = model::Side::plain(Rate(50_000), ms(6), 3);
@@ -168,7 +168,7 @@ fn busy_path() -> Scenario {
     scenario.flows = vec![
         Flow { count: 2, stagger: ms(900), ..unlimited("long", 0, 2) },
         Flow { traffic: poisson, ..unlimited("short", 0, 1) },
-        Flow { direction: model::Direction::Reverse, ..unlimited("back", 0, 1) },
+        unlimited("back", 0, 1).heading(model::Direction::Reverse),
         Flow { scheme: Some("cubic".to_owned()), ..unlimited("plain", 1, 2) },
         Flow { start: ms(300), ..datagrams(MBIT, 700) },
     ];
@@ -225,15 +225,14 @@ fn it_is_important_to_be_aggressive() {
 fn trunk(scheme: &str) -> Scenario {
     let links = [("a", 100), ("b", 10), ("c", 100)].map(|(name, mbit)| link(name, mbit * MBIT, ms(10), 100));
     let mut scenario = Scenario::over(links.to_vec(), Dur::from_secs(20));
-    let stream = Flow { scheme: None, leave: 2, ..datagrams(MBIT, 500) };
+    let stream = Flow { scheme: None, routes: unlimited("", 0, 2).routes, ..datagrams(MBIT, 500) };
     scenario.flows = vec![Flow { count: 3, stagger: ms(700), ..unlimited("user", 0, 2) }, stream];
     scenario.circuits = vec![model::Circuit {
         name: "trunk".to_owned(),
         scheme: scheme.to_owned(),
         direction: model::Direction::Forward,
         flows: vec![0, 1],
-        enter: 1,
-        leave: 1,
+        route: model::Route::of_chain(model::Direction::Forward, 1, 1),
     }];
     scenario
 }
@@ -277,8 +276,7 @@ fn both_ways(flows: Vec<Flow>, seconds: u64) -> Scenario {
         scheme: "cubic+decoupling".to_owned(),
         direction,
         flows: (0..flows.len()).collect(),
-        enter: 1,
-        leave: 1,
+        route: model::Route::of_chain(direction, 1, 1),
     };
     scenario.circuits = vec![circuit("there", Direction::Forward), circuit("back", Direction::Reverse)];
     scenario.flows = flows;
@@ -296,7 +294,7 @@ fn a_circuit_that_carries_acks_never_stops() {
         (poisson(400, 20_000), Direction::Reverse),
         (on_off, Direction::Forward),
     ] {
-        let flow = Flow { traffic, direction, ..unlimited("one", 0, 2) };
+        let flow = Flow { traffic, ..unlimited("one", 0, 2) }.heading(direction);
         let scenario = both_ways(vec![flow], 60);
         for seed in 1..=8 {
             let record = go(&scenario, "cubic", seed);
@@ -323,8 +321,8 @@ fn a_circuit_that_carries_acks_never_stops() {
 /// Transfers both ways: each circuit carries the data of one and the ACKs of the other.
 #[test]
 fn circuits_both_ways_share_data_and_acks() {
-    let flows = [Direction::Forward, Direction::Reverse]
-        .map(|direction| Flow { direction, ..unlimited("bulk", 0, 2) });
+    let flows =
+        [Direction::Forward, Direction::Reverse].map(|direction| unlimited("bulk", 0, 2).heading(direction));
     let record = go(&both_ways(flows.to_vec(), 30), "cubic", 1);
     record.flows.iter().for_each(|flow| assert_conserved(flow));
     assert!(record.flows.iter().all(|flow| flow.goodput_bps > 1e6), "{:#?}", record.flows);

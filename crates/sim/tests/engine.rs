@@ -31,7 +31,7 @@ fn parking_lot() -> Scenario {
         Flow { traffic: Traffic::OnOff { on, off, rate: Some(Rate(MBIT)) }, ..unlimited("bursty", 1, 2) },
         Flow { traffic: Traffic::OnOff { on, off, rate: None }, ..unlimited("greedy bursts", 1, 1) },
         Flow { traffic: udp, measure: false, ..unlimited("datagrams", 1, 1) },
-        Flow { direction: model::Direction::Reverse, stop: Some(ms(10_000)), ..unlimited("back", 0, 1) },
+        Flow { stop: Some(ms(10_000)), ..unlimited("back", 0, 1) }.heading(model::Direction::Reverse),
         Flow {
             traffic: Traffic::Bytes { size: Bytes(1_000_000) },
             start: ms(500),
@@ -109,7 +109,7 @@ proptest! {
         let mut scenario = Scenario::over(hops.map(hop).to_vec(), Dur::from_secs(4));
         scenario.links.iter_mut().zip(["a", "b", "c"]).for_each(|(link, name)| link.name = name.to_owned());
         scenario.warmup = ms(warm_up);
-        let back = Flow { direction: model::Direction::Reverse, ..unlimited("back", 0, 2) };
+        let back = unlimited("back", 0, 2).heading(model::Direction::Reverse);
         scenario.flows = vec![Flow { count: 2, ..unlimited("there", 0, 2) }, back];
         let record = |packets| {
             let options = RunOptions { packets, ..RunOptions::default() };
@@ -128,7 +128,7 @@ fn one_way(hops: &[(u64, u64, u32, f64, f64)], direction: model::Direction) -> S
     };
     let mut scenario = Scenario::over(hops.iter().zip(["a", "b", "c"]).map(hop).collect(), Dur::from_secs(4));
     let last = hops.len() - 1;
-    let flow = |name| Flow { direction, ..unlimited(name, 0, last) };
+    let flow = |name| unlimited(name, 0, last).heading(direction);
     let poisson = Traffic::Poisson { interval: ms(60), size: Bytes(8_000), exponential: true };
     let on_off = Traffic::OnOff { on: ms(200), off: ms(300), rate: Some(Rate(MBIT / 2)) };
     let udp = Traffic::Udp { rate: Rate(MBIT / 4), packet: Bytes(400) };
@@ -240,7 +240,7 @@ fn a_flow_elsewhere_shifts_nobodys_random_numbers() {
     let mut scenario = parking_lot();
     scenario.flows = vec![
         Flow { traffic: scenario.flows[1].traffic.clone(), ..unlimited("short", 0, 1) },
-        Flow { direction: model::Direction::Reverse, ..unlimited("back", 1, 1) },
+        unlimited("back", 1, 1).heading(model::Direction::Reverse),
     ];
     let before = go(&scenario, "reno", 5);
     scenario.flows.insert(0, Flow { traffic: scenario.flows[0].traffic.clone(), ..unlimited("new", 2, 2) });

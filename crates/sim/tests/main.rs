@@ -10,6 +10,7 @@ mod common;
 mod compositions;
 mod engine;
 mod laws;
+mod network;
 mod packet_control;
 mod same;
 mod undo;

@@ -11,7 +11,7 @@ from airtcp.advise.bench import Bench, Trial
 from airtcp.advise.candidates import Candidate
 from airtcp.facts.competition import COMPETITOR, competitor_bps, kept
 from airtcp.facts.records import Run
-from airtcp.facts.scenario import Document, document
+from airtcp.facts.scenario import Document, document, way
 from airtcp.facts.stats import Estimate
 
 RIVAL = "cubic"
@@ -59,8 +59,7 @@ def with_competitor(scenario: Scenario) -> Scenario:
     """Adds a CUBIC flow beside the measured ones, with the same start and end."""
     flows: list[Document] = document(scenario)["flow"]
     model = next((flow for flow in flows if flow["measure"]), flows[0])
-    rival = {key: model[key] for key in ("direction", "enter", "leave", "start")}
-    rival |= {"name": COMPETITOR, "scheme": RIVAL, "measure": False}
+    rival = way(model) | {"start": model["start"], "name": COMPETITOR, "scheme": RIVAL, "measure": False}
     return scenario.vary({"flow": [*flows, rival]})
 
 

@@ -12,7 +12,7 @@ from airtcp.apply import ApplyError
 from airtcp.asking.compare import compare
 from airtcp.cli.applying import check_root, this_host
 from airtcp.cli.errors import InputError
-from airtcp.facts.scenario import document
+from airtcp.facts.scenario import document, way
 from airtcp.facts.stats import Estimate, estimate
 from airtcp.running.progress import watched
 from airtcp.showing.table import Heading, print_fitted
@@ -133,7 +133,8 @@ def _announce(
 
 def _forecast(path: Scenario, schemes: Sequence[str], seconds: float) -> Mapping[str, Estimate]:
     """Simulates one connection alone on the path, for the same time, with Linux senders."""
-    first = {key: value for key, value in document(path)["flow"][0].items() if key in ("enter", "leave")}
+    first = way(document(path)["flow"][0])
+    first.pop("direction", None)
     bulk = path.vary({"flow": [{**first, "name": "transfer", "traffic": {"kind": "unlimited"}}]})
     duration = f"{seconds:g}s"
     asked = bulk.vary(

@@ -27,6 +27,23 @@ def document(scenario: Scenario) -> Document:
     return tomllib.loads(scenario.to_toml())
 
 
+WAY = ("direction", "enter", "leave", "from", "to", "via", "return_via")
+"""The keys of a flow that say which way it takes: some of a chain's, some of a network's."""
+
+
+def way(flow: Document) -> Document:
+    """Returns where a flow begins and ends, and what it crosses."""
+    return {key: flow[key] for key in WAY if key in flow}
+
+
+def crosses(path: Document, flow: Document, link: str) -> bool:
+    """Returns whether a flow crosses the link, there and back."""
+    if "via" in flow:
+        return link in flow["via"] and link in flow["return_via"]
+    names = [each["name"] for each in path["link"]]
+    return names.index(flow["enter"]) <= names.index(link) <= names.index(flow["leave"])
+
+
 def replays(path: Document) -> bool:
     """Returns whether all seeds meet the same stretch of a recording."""
     return is_recorded(path) and path["enter_recordings"] == "at-start"

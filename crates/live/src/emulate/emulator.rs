@@ -4,7 +4,7 @@ use super::counts::Counts;
 use super::header::{Framing, Header};
 use super::observer::Observer;
 use super::ports::{Port, way_out};
-use super::slab::Slab;
+use super::slab::{Destination, Slab};
 use super::station::Station;
 use airtcp_proto::Chances;
 use airtcp_proto::middlebox::Direction;
@@ -12,10 +12,11 @@ use airtcp_proto::path::{Fate, Output, QueueView};
 use airtcp_proto::queue::{DropCause, Item};
 use airtcp_sim::links;
 use airtcp_sim::record::LinkRecord;
+use airtcp_sim::routes::{RouteId, Routes};
 use airtcp_sim::scenario::model::Scenario;
 use airtcp_sim::topology::{Side, Topology};
 use airtcp_wire::{Bytes, Ecn, Time};
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Bytes of packets that may be on the path at once, unless [`Emulator::with_memory`] says otherwise. The queues bound
 /// what waits; this bounds what is under way, which is rate times delay.
@@ -26,6 +27,8 @@ pub const MEMORY: Bytes = Bytes(256 << 20);
 /// A driver that oversleeps makes packets late, and has no other effect on them.
 pub struct Emulator<O = ()> {
     topology: Topology,
+    /// How packets get from one node to another.
+    route_of: BTreeMap<[u16; 2], RouteId>,
     link_names: Vec<String>,
     ports: Vec<Port>,
     framing: Framing,
@@ -54,19 +57,27 @@ impl Emulator {
     /// Builds the links of `scenario`, with `seed` for their random numbers, and devices at its nodes. Packets begin
     /// with the IP header.
     ///
+    /// Packets between two nodes take the way that a flow takes between them.
+    ///
     /// # Panics
     /// If a port names a node that the path does not have, or there are fewer than two.
     pub fn new(scenario: &Scenario, seed: u64, ports: Vec<Port>) -> Emulator {
         assert!(ports.len() >= 2, "what comes in by one port leaves by another one");
-        let nodes = scenario.links.len();
-        assert!(
-            ports.iter().all(|port| usize::from(port.node) <= nodes),
-            "the path's nodes are 0 to {nodes}"
-        );
+        let last = scenario.node_count() - 1;
+        let nodes: BTreeSet<usize> = ports.iter().map(|port| usize::from(port.node)).collect();
+        assert!(nodes.last() <= Some(&last), "the path's nodes are 0 to {last}");
         let chances = Chances::new(seed);
         let scenario = &*scenario.for_seed(seed);
+        let mut routes = Routes::default();
+        let route_of = scenario.ways_between(&nodes).into_iter().map(|(ends, way)| {
+            let route = routes.add(&way, &scenario.links).expect("fewer than flows have");
+            (ends.map(|node| node as u16), route)
+        });
+        let route_of = route_of.collect();
+        let links = scenario.links.iter().map(|link| (link.ends, links::build(link, &chances)));
         Emulator {
-            topology: Topology::new(scenario.links.iter().map(|link| links::build(link, &chances))),
+            topology: Topology::new(links, routes),
+            route_of,
             link_names: scenario.links.iter().map(|link| link.name.clone()).collect(),
             counts: vec![Counts::default(); ports.len()],
             ports,
@@ -80,7 +91,7 @@ impl Emulator {
         }
     }
 
-    /// An emulator between the two ends of the scenario's path: port 0 at its first node, port 1 at its last.
+    /// An emulator between the two ends of a chain: port 0 at its first node, port 1 at its last.
     pub fn end_to_end(scenario: &Scenario, seed: u64) -> Emulator {
         Emulator::new(scenario, seed, vec![Port::at(0), Port::at(scenario.links.len() as u16)])
     }
@@ -109,9 +120,10 @@ impl<O: Observer> Emulator<O> {
     #[must_use]
     pub fn with_observer<P: Observer>(self, observer: P) -> Emulator<P> {
         let Emulator { topology, link_names, ports, framing, station, packets, ready, fetched, .. } = self;
-        let Emulator { counts, since, .. } = self;
+        let Emulator { counts, since, route_of, .. } = self;
         Emulator {
             topology,
+            route_of,
             link_names,
             ports,
             framing,
@@ -134,15 +146,24 @@ impl<O: Observer> Emulator<O> {
             counts.refused_unreachable += 1;
             return;
         };
-        let exit = self.ports[out].node;
-        let Some(id) = self.packets.insert(bytes, header, port as u16, (out as u16, exit)) else {
+        let [node, exit] = [port, out].map(|port| self.ports[port].node);
+        let route = match self.route_of.get(&[node, exit]) {
+            Some(route) => *route,
+            None if node == exit => RouteId::default(),
+            None => {
+                counts.refused_unreachable += 1;
+                return;
+            }
+        };
+        let to = Destination { port: out as u16, exit, route };
+        let Some(id) = self.packets.insert(bytes, header, port as u16, to) else {
             counts.refused_memory += 1;
             return;
         };
         counts.entered_packets += 1;
         counts.entered_bytes += u64::from(header.bytes);
         self.observer.entered(now, port, bytes);
-        self.arrive(now, id, self.ports[port].node);
+        self.arrive(now, id, node);
     }
 
     /// Returns the next packet that has left the path by `now`.
@@ -150,7 +171,7 @@ impl<O: Observer> Emulator<O> {
         self.advance(now);
         let (id, due) = self.ready.pop_front()?;
         let packet = self.packets.get_mut(id);
-        let port = usize::from(packet.port);
+        let port = usize::from(packet.to.port);
         self.fetched.clear();
         self.fetched.extend_from_slice(&packet.bytes);
         self.packets.remove(id);
@@ -238,8 +259,9 @@ impl<O: Observer> Emulator<O> {
     fn on_release(&mut self, now: Time) {
         let Some(station) = &mut self.station else { return };
         let node = station.node();
-        for (id, direction) in station.released(now) {
-            self.send(now, id, Side::out_of(node, direction));
+        for id in station.released(now) {
+            let side = self.topology.way_out(self.packets.get(id).to.route, node);
+            self.send(now, id, side);
         }
     }
 
@@ -248,7 +270,7 @@ impl<O: Observer> Emulator<O> {
             Fate::Lost(cause) => self.lose(output.id, cause, output.at),
             Fate::Delivered => {
                 self.packets.get_mut(output.id).header.ecn = output.ecn;
-                self.arrive(now, output.id, side.far_node());
+                self.arrive(now, output.id, self.topology.far_node(side));
             }
         }
     }
@@ -256,13 +278,13 @@ impl<O: Observer> Emulator<O> {
     /// A packet has come to `node`, where it leaves the path, is held by the station, or takes the next link.
     fn arrive(&mut self, at: Time, id: u32, node: u16) {
         let packet = self.packets.get(id);
-        if packet.exit == node {
+        if packet.to.exit == node {
             return self.deliver(at, id);
         }
-        let direction = if packet.exit > node { Direction::Forward } else { Direction::Reverse };
+        let side = self.topology.way_out(packet.to.route, node);
         let station = self.station.as_mut().filter(|station| station.node() == node);
-        if !station.is_some_and(|station| station.holds(at, id, packet, direction)) {
-            self.send(at, id, Side::out_of(node, direction));
+        if !station.is_some_and(|station| station.holds(at, id, packet, side.direction())) {
+            self.send(at, id, side);
         }
     }
 
@@ -279,7 +301,7 @@ impl<O: Observer> Emulator<O> {
         if packet.header.ecn == Ecn::Ce && packet.header.mark(&mut packet.bytes) {
             counts.marked_packets += 1;
         }
-        self.observer.delivered(due, usize::from(packet.port), &packet.bytes);
+        self.observer.delivered(due, usize::from(packet.to.port), &packet.bytes);
         self.ready.push_back((id, due));
     }
 

@@ -8,7 +8,7 @@ use std::str::FromStr;
 /// The place of a device.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Port {
-    /// Node 0 is in front of the first link, node n behind the n-th.
+    /// In a chain, node 0 is in front of the first link, node n behind the n-th.
     pub node: u16,
     /// Addresses that are reached through it. With two ports, they do not matter.
     pub prefixes: Vec<Prefix>,

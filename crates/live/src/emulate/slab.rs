@@ -1,6 +1,7 @@
 //! The packets on the path, as they came, in bounded memory.
 
 use super::header::Header;
+use airtcp_sim::routes::RouteId;
 use airtcp_wire::Bytes;
 
 /// A packet is charged at least this much, because freed places keep that memory for the next packet.
@@ -11,11 +12,19 @@ pub struct HeldPacket {
     /// From the link layer's header on, if the devices have one.
     pub bytes: Vec<u8>,
     pub header: Header,
-    /// Port at which it leaves, and that port's node.
-    pub port: u16,
-    pub exit: u16,
+    pub to: Destination,
     /// Port at which it came in.
     pub from: u16,
+}
+
+/// Where a packet leaves the path.
+#[derive(Clone, Copy, Debug)]
+pub struct Destination {
+    pub port: u16,
+    /// The port's node.
+    pub exit: u16,
+    /// How it gets there.
+    pub route: RouteId,
 }
 
 /// Packets by number, as queues and links know them.
@@ -33,21 +42,20 @@ impl Slab {
     }
 
     /// Stores a copy of `bytes`; `None` if the limit leaves no room for it.
-    pub fn insert(&mut self, bytes: &[u8], header: Header, from: u16, to: (u16, u16)) -> Option<u32> {
+    pub fn insert(&mut self, bytes: &[u8], header: Header, from: u16, to: Destination) -> Option<u32> {
         let held_bytes = self.held_bytes + charge(bytes.len());
         if held_bytes > self.limit_bytes {
             return None;
         }
         self.held_bytes = held_bytes;
-        let (port, exit) = to;
         let Some(id) = self.free.pop() else {
-            self.slots.push(HeldPacket { bytes: with_room(bytes), header, port, exit, from });
+            self.slots.push(HeldPacket { bytes: with_room(bytes), header, to, from });
             return Some(self.slots.len() as u32 - 1);
         };
         let slot = self.get_mut(id);
         slot.bytes.clear();
         slot.bytes.extend_from_slice(bytes);
-        (slot.header, slot.port, slot.exit, slot.from) = (header, port, exit, from);
+        (slot.header, slot.to, slot.from) = (header, to, from);
         Some(id)
     }
 

@@ -68,7 +68,7 @@ impl Station {
         let AtBaseStation { machine, tcp } = &*machine.term;
         let chance = Chances::new(seed).chance("base-station.0");
         let machine = machine.build(MachineBuild { tcp, hosts: tcp, chance });
-        Station { node: scenario.base_station as u16, machine }
+        Station { node: scenario.base_station_node() as u16, machine }
     }
 
     /// Where it stands.
@@ -95,11 +95,11 @@ impl Station {
         !goes_on
     }
 
-    /// The packets that the machine has held until now, and their directions.
-    pub fn released(&mut self, now: Time) -> impl Iterator<Item = (u32, Direction)> + use<> {
+    /// The packets that the machine has held until now.
+    pub fn released(&mut self, now: Time) -> impl Iterator<Item = u32> + use<> {
         let mut out = Vec::new();
         self.machine.handle_timeout(now, &mut out);
-        out.into_iter().map(|packet| (packet.origin.order, packet.direction))
+        out.into_iter().map(|packet| packet.origin.order)
     }
 
     /// When it will release the next packet.

@@ -5,7 +5,7 @@ use super::trunks::Trunk;
 use airtcp_proto::Chances;
 use airtcp_proto::cc::Controllers;
 use airtcp_proto::scheme::{Scheme, SchemeError};
-use airtcp_sim::scenario::model::{self, Direction, Scenario, Traffic};
+use airtcp_sim::scenario::model::{Scenario, Traffic};
 use airtcp_sim::traffic::Source;
 use airtcp_wire::Time;
 use std::sync::Arc;
@@ -63,7 +63,7 @@ pub fn flows(
                 form: form.clone(),
                 is_measured: spec.measure,
                 is_datagrams,
-                nodes: nodes(spec),
+                nodes: spec.route(instance).ends(&scenario.links).map(|node| node as u16),
                 trunk,
                 start,
                 source: Source::new(spec, start, scheme.config.segment_payload(), streams, &stream),
@@ -71,12 +71,4 @@ pub fn flows(
         }));
     }
     Ok(flows)
-}
-
-fn nodes(spec: &model::Flow) -> [u16; 2] {
-    let (first, last) = (spec.enter as u16, spec.leave as u16 + 1);
-    match spec.direction {
-        Direction::Forward => [first, last],
-        Direction::Reverse => [last, first],
-    }
 }

@@ -8,8 +8,9 @@ use airtcp_proto::cc::Controllers;
 use airtcp_proto::circuit::Compression;
 use airtcp_proto::scheme::{Scheme, SchemeError};
 use airtcp_sim::scenario::Scenario;
-use airtcp_sim::scenario::model::{Direction, Flow, Link, Traffic};
+use airtcp_sim::scenario::model::{Crossing, Direction, Flow, Link, Traffic};
 use airtcp_wire::circuit::MAX_CONTROLS;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Forms of the scenario's schemes, in its order.
 ///
@@ -30,6 +31,7 @@ pub fn verdict(scenario: &Scenario, scheme: &str, host: &Host) -> Result<SchemeF
     if count > MOST_FLOWS as u64 {
         verdict.refuse(&format!("{count} flows exceed the {MOST_FLOWS} for which there are ports"));
     }
+    check_network(scenario, &mut verdict);
     let trunks = trunks(scenario)?;
     let circuits = trunks.len() as u64 + if is_decoupled(&verdict) { count } else { 0 };
     if circuits > circuit::MOST {
@@ -59,6 +61,44 @@ pub fn verdict(scenario: &Scenario, scheme: &str, host: &Host) -> Result<SchemeF
 fn is_decoupled(verdict: &SchemeForm) -> bool {
     let station = verdict.form.as_ref().and_then(|form| form.station.as_ref());
     station.is_some_and(|station| station.circuit().is_some())
+}
+
+/// The emulator has a route from each node to each other.
+const MOST_NODES: usize = 250;
+
+/// Routers stand in a row, and one way leads from each host to each other.
+fn check_network(scenario: &Scenario, verdict: &mut SchemeForm) {
+    let routes = scenario.flows.iter().flat_map(|flow| &flow.routes);
+    let nodes: BTreeSet<usize> = routes.flat_map(|route| route.ends(&scenario.links)).collect();
+    if nodes.len() > MOST_NODES {
+        let nodes = nodes.len();
+        verdict
+            .refuse(&format!("flows begin or end at {nodes} nodes; on Linux there are at most {MOST_NODES}"));
+    }
+    if scenario.is_chain() {
+        return;
+    }
+    if verdict.form.as_ref().is_some_and(|form| form.station.is_some()) || !scenario.circuits.is_empty() {
+        verdict.refuse(
+            "needs a router of its own, which on Linux stands in a chain of links, not in a network; it runs in the simulator",
+        );
+    }
+    let mut ways: BTreeMap<[usize; 2], (&Flow, &[Crossing])> = BTreeMap::new();
+    for (flow, route) in
+        scenario.flows.iter().flat_map(|flow| flow.routes.iter().map(move |route| (flow, route)))
+    {
+        let [from, to] = route.ends(&scenario.links);
+        for (ends, way) in [([from, to], &route.there), ([to, from], &route.back)] {
+            let (first, known) = ways.entry(ends).or_insert((flow, way));
+            if *known != way.as_slice() {
+                let (first, second) = (&first.name, &flow.name);
+                return verdict.refuse(&format!(
+                    "flows `{first}` and `{second}` take different ways between the same nodes; on Linux, let one of them \
+                     begin at a node of its own, for example with `access`"
+                ));
+            }
+        }
+    }
 }
 
 /// The emulator does not read what header packets carry.
@@ -147,8 +187,11 @@ fn check_flow(
 fn check_route(scenario: &Scenario, flow: &Flow, verdict: &mut SchemeForm) {
     let Some(station) = verdict.form.as_ref().and_then(|form| form.station.as_ref()) else { return };
     let first = &scenario.flows[0];
+    let begin = |flow: &Flow| flow.route(0).ends(&scenario.links)[0];
     match station.place() {
-        Some(Place::Sender) if flow.direction != Direction::Forward || flow.enter != first.enter => {
+        Some(Place::Sender)
+            if scenario.direction_of(flow) != Direction::Forward || begin(flow) != begin(first) =>
+        {
             verdict.refuse(&format!(
                 "flow `{}` does not start at the same node as `{}`; airtcp's own TCP sends from one node",
                 flow.name, first.name
@@ -156,7 +199,7 @@ fn check_route(scenario: &Scenario, flow: &Flow, verdict: &mut SchemeForm) {
         }
         Some(Place::Sender) => {}
         Some(Place::BaseStation) | None => {
-            if !(flow.enter..=flow.leave).contains(&scenario.base_station) {
+            if !flow.routes.iter().all(|route| route.crosses(scenario.base_station)) {
                 verdict.refuse(&format!("flow `{}` does not pass the base station", flow.name));
             }
         }
@@ -170,12 +213,15 @@ mod tests {
     fn verdicts(text: &str) -> Vec<SchemeForm> {
         let link = "[[link]]\nname = \"l\"\nrate = \"10Mbit/s\"\ndelay = \"5ms\"\n";
         let scenario = Scenario::load(&format!("{text}\n{link}"), "t.toml", "".as_ref(), &[]).unwrap();
-        let host = Host {
+        plan(&scenario, &linux()).unwrap()
+    }
+
+    fn linux() -> Host {
+        Host {
             kernel: "6.18.0".to_owned(),
             congestion_controls: vec!["reno".to_owned(), "cubic".to_owned()],
             hystart: true,
-        };
-        plan(&scenario, &host).unwrap()
+        }
     }
 
     fn reasons(text: &str) -> Vec<Option<String>> {
@@ -230,6 +276,28 @@ mod tests {
         let found = reasons(&format!("schemes = [\"reno\", \"cubic+decoupling\"]\n{air}"));
         assert_eq!(found[0], None);
         assert!(found[1].as_ref().unwrap().contains("link `air` compresses"), "{found:?}");
+    }
+
+    #[test]
+    fn in_a_network_hosts_run_and_routers_do_not() {
+        let network = |schemes: &str, flows: &str| {
+            let link = |name: &str| {
+                format!("[[link]]\nname = \"{name}\"\nfrom = \"a\"\nto = \"b\"\nrate = \"1Mbit/s\"\n")
+            };
+            let text = format!("schemes = [\"{schemes}\"]\n{}{}{flows}", link("l"), link("m"));
+            let scenario = Scenario::load(&text, "t.toml", "".as_ref(), &[]).unwrap();
+            plan(&scenario, &linux()).unwrap().remove(0).reason
+        };
+        let flow = |name: &str, via: &str| {
+            format!("[[flow]]\nname = \"{name}\"\nfrom = \"a\"\nto = \"b\"\nvia = [\"{via}\"]\n")
+        };
+        assert_eq!(network("cubic", &flow("one", "l")), None);
+        assert!(network("cubic+packet-control", &flow("one", "l")).unwrap().contains("router"));
+        let both = flow("one", "l") + &flow("two", "m");
+        assert!(network("cubic", &both).unwrap().contains("`one` and `two` take different ways"));
+        let many = flow("one", "l") + "count = 300\naccess = {}\n";
+        assert!(network("cubic", &many).unwrap().contains("at 301 nodes"));
+        assert_eq!(network("cubic", &(both + "access = { delay = \"1ms\" }\n")), None);
     }
 
     #[test]

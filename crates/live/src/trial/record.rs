@@ -22,9 +22,8 @@
 use super::flows::Flow;
 use super::measure::Measured;
 use super::trunks::Trunk;
-use airtcp_proto::Chances;
 use airtcp_proto::queue::DropCause;
-use airtcp_sim::bound::goodput_bound_bps;
+use airtcp_sim::bound::{Bounded, PacketSize, bound_bps};
 use airtcp_sim::record::{CircuitRecord, FlowRecord, RunRecord, jain_index};
 use airtcp_sim::scenario::model::Scenario;
 use airtcp_wire::{Dur, Time};
@@ -33,6 +32,8 @@ use airtcp_wire::{Dur, Time};
 pub struct Labels {
     flows: Vec<Label>,
     circuits: Vec<CircuitLabel>,
+    /// The best goodput of the run.
+    bound_bps: f64,
 }
 
 /// Labels of a circuit.
@@ -63,9 +64,16 @@ impl Labels {
             scheme: trunk.label.clone(),
             vmss_bytes: trunk.circuit.config.vmss.0,
         };
+        let bounded = flows.iter().map(|flow| Bounded {
+            spec: flow.spec,
+            instance: flow.instance,
+            is_measured: flow.is_measured,
+            packet: PacketSize::of(&flow.scheme.config),
+        });
         Labels {
+            bound_bps: bound_bps(&scenario.for_seed(seed), seed, bounded),
             circuits: own.chain(trunks.iter().enumerate().map(trunk)).collect(),
-            flows: flows.iter().map(|flow| Label::new(scenario, flow, seed)).collect(),
+            flows: flows.iter().map(Label::new).collect(),
         }
     }
 }
@@ -77,20 +85,16 @@ struct Label {
     scheme: String,
     is_measured: bool,
     start: Time,
-    bound_bps: f64,
 }
 
 impl Label {
-    fn new(scenario: &Scenario, flow: &Flow, seed: u64) -> Label {
-        let scenario = &*scenario.for_seed(seed);
-        let spec = &scenario.flows[flow.spec];
+    fn new(flow: &Flow) -> Label {
         Label {
             instance: flow.instance,
             name: flow.name.clone(),
             scheme: flow.scheme.label.clone(),
             is_measured: flow.is_measured,
             start: flow.start,
-            bound_bps: goodput_bound_bps(scenario, spec, &flow.scheme.config, &Chances::new(seed)),
         }
     }
 }
@@ -102,12 +106,11 @@ pub fn record(
     labels: &Labels,
     measured: &Measured,
 ) -> RunRecord {
-    let Labels { flows: labels, circuits } = labels;
+    let Labels { flows: labels, circuits, bound_bps } = labels;
     let flows: Vec<_> = (0..labels.len())
         .map(|index| Box::new(flow_record(scenario, &labels[index], measured, index)))
         .collect();
     let goodputs = || flows.iter().filter(|flow| flow.measured).map(|flow| flow.goodput_bps);
-    let first = labels.iter().find(|label| label.is_measured).or(labels.first());
     RunRecord {
         scheme: scheme.to_owned(),
         seed,
@@ -115,7 +118,7 @@ pub fn record(
         warmup_s: scenario.warmup.as_secs_f64(),
         goodput_bps: goodputs().sum(),
         jain_index: jain_index(goodputs()),
-        bound_bps: first.map_or(0.0, |label| label.bound_bps),
+        bound_bps: *bound_bps,
         links: measured.links.clone(),
         circuits: circuits.iter().map(|label| circuit_record(label, measured)).collect(),
         events: measured.events,

@@ -3,7 +3,7 @@
 use super::forms::Circuit;
 use airtcp_proto::scheme::{Scheme, SchemeError};
 use airtcp_sim::scenario::Scenario;
-use airtcp_sim::scenario::model::{self, Direction};
+use airtcp_sim::scenario::model;
 
 /// A circuit that carries several flows.
 #[derive(Clone, Debug)]
@@ -39,15 +39,11 @@ pub fn trunks(scenario: &Scenario) -> Result<Vec<Trunk>, SchemeError> {
 fn trunk(scenario: &Scenario, circuit: &model::Circuit) -> Result<Trunk, SchemeError> {
     let scheme = Scheme::parse(&circuit.scheme, &scenario.profile)?;
     let config = scheme.circuit.clone().expect("checked with the scenario");
-    let (first, last) = (circuit.enter as u16, circuit.leave as u16 + 1);
     Ok(Trunk {
         name: circuit.name.clone(),
         label: scheme.label.clone(),
         circuit: Circuit { config, tcp: Box::new(scheme.config.clone()) },
-        nodes: match circuit.direction {
-            Direction::Forward => [first, last],
-            Direction::Reverse => [last, first],
-        },
+        nodes: circuit.route.ends(&scenario.links).map(|node| node as u16),
         flows: circuit.flows.clone(),
     })
 }

@@ -3,11 +3,10 @@
 use super::Entry;
 use super::connected::{Connected, Text, plain_bytes};
 use crate::ends::Ends;
-use crate::flow::SENDER;
+use crate::flow::{RECEIVER, SENDER};
 use crate::packet::flow_id;
 use crate::stage::Stage;
 use crate::station::Station;
-use crate::topology::Side;
 use airtcp_proto::middlebox::{Origin, SeenPacket};
 use airtcp_proto::tcp::Reason;
 use airtcp_wire::Ecn;
@@ -26,9 +25,9 @@ pub fn pass_station(
     let transfer = ends.transfers.get_mut(endpoint >> 1);
     let flow = &mut ends.flows[transfer.flow as usize];
     let is_data = header.len > 0;
-    let (direction, ecn, reason) = match is_data {
-        true => (flow.direction, transfer.ends[SENDER].new_data_ecn(), Reason::New),
-        false => (flow.direction.opposite(), Ecn::NotEct, Reason::Ack),
+    let (route, direction, ecn, reason) = match is_data {
+        true => (flow.routes[SENDER], flow.direction, transfer.ends[SENDER].new_data_ecn(), Reason::New),
+        false => (flow.routes[RECEIVER], flow.direction.opposite(), Ecn::NotEct, Reason::Ack),
     };
     let bytes = plain_bytes(header);
     let (mut goes_on, mut put_out) = (true, None);
@@ -51,7 +50,7 @@ pub fn pass_station(
         ends.look_whether_over(stage, endpoint >> 1);
         return put_out;
     }
-    let side = Side::out_of(node, direction);
+    let side = stage.network.topology.way_out(route, node);
     let mut connected = Connected { stage, transfer, flow, endpoint };
     if !is_data {
         connected.forward_ack(at, side, bytes, *header);

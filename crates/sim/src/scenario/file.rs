@@ -2,6 +2,7 @@
 
 use super::measurement::Measurement;
 use super::one_of::OneOf;
+use super::one_or_more;
 use airtcp_proto::circuit::Compression;
 use airtcp_proto::path::jitter::Distribution;
 use airtcp_proto::path::{ChannelConfig, Loss};
@@ -38,7 +39,10 @@ pub struct ScenarioFile {
     /// Absent: the link that loses most packets at random; among equals one that loses given packets, then one with outages
     /// or a varying rate, then the slowest, then the last.
     pub base_station: Option<String>,
-    /// The links in path order, from the sender to the receiver; at least one.
+    /// The nodes of a network. Absent: those that links name with `from` and `to`. If given, these are all.
+    pub node: Vec<Node>,
+    /// The links; at least one. Without `from` and `to` they form a chain, in path order from the sender to the
+    /// receiver.
     pub link: Vec<Link>,
     /// The flows. Absent: one unlimited transfer, called `main`, from end to end.
     pub flow: Vec<Flow>,
@@ -65,12 +69,21 @@ impl Default for ScenarioFile {
                 .to_vec(),
             profile: "linux".to_owned(),
             base_station: None,
+            node: Vec::new(),
             link: Vec::new(),
             flow: Vec::new(),
             circuit: Vec::new(),
             measurement: None,
         }
     }
+}
+
+/// A node of a network, where links meet, and flows begin and end.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Node {
+    /// As `from` and `to` call it.
+    pub name: String,
 }
 
 /// Where in a recording a run begins. A recording that ends begins again.
@@ -90,13 +103,18 @@ pub(super) const CAPACITY_KEYS: [&str; 4] = ["rate", "trace", "log", "channel"];
 /// the places of mistakes would be lost.
 macro_rules! one_direction {
     ($($(#[$attribute:meta])* $key:ident: $type:ty,)*) => {
-        /// One hop of the path, in both directions. The keys describe the forward direction; the reverse direction is
+        /// One hop of the path or network, in both directions. The keys describe the forward direction; the reverse direction is
         /// the same except for what `reverse` sets.
         #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
         #[serde(deny_unknown_fields, default)]
         pub struct Link {
             /// Used in results and in `--set link.NAME.key=value`. Absent: `link` and its number, from `link0`.
             pub name: Option<String>,
+            /// Name of the node at which the link begins: its forward direction leads from here. All links have `from` and
+            /// `to`, or none. Absent: the links form a chain.
+            pub from: Option<String>,
+            /// Name of the node at which the link ends. Absent: the links form a chain.
+            pub to: Option<String>,
             $($(#[$attribute])* pub $key: Option<$type>,)*
             /// Times when nothing crosses in either direction. Absent: none.
             pub outages: Option<Outages>,
@@ -267,12 +285,27 @@ pub struct Flow {
     pub start_within: Option<Dur>,
     /// The application stops writing. Absent: never.
     pub stop: Option<Dur>,
-    /// Direction of the data: along the path or back.
-    pub direction: FlowDirection,
-    /// Name of the first link that it crosses, in path order also for `reverse`. Absent: the path's first.
+    /// Of a chain: direction of the data, along the path or back. Absent: forward.
+    pub direction: Option<FlowDirection>,
+    /// Of a chain: name of the first link that it crosses, in path order also for `reverse`. Absent: the path's first.
     pub enter: Option<String>,
-    /// Name of the last link that it crosses, in path order also for `reverse`. Absent: the path's last.
+    /// Of a chain: name of the last link that it crosses, in path order also for `reverse`. Absent: the path's last.
     pub leave: Option<String>,
+    /// Of a network: name of the sender's node. Absent: an error there.
+    pub from: Option<String>,
+    /// Of a network: name of the receiver's node. Absent: an error there.
+    pub to: Option<String>,
+    /// Of a network: names of links that the data crosses, in this order. Between them, and without them, it takes the way
+    /// over the fewest links. Absent: none.
+    pub via: Option<Vec<String>>,
+    /// Of a network: the same for what comes back from the receiver; `[]` is the way over the fewest links. Absent: it comes
+    /// back over the links that the data has crossed.
+    pub return_via: Option<Vec<String>>,
+    /// A link of its own for each of `count`, from its sender to where the flow begins. A list has one for each. Absent:
+    /// none.
+    #[serde(deserialize_with = "one_or_more::read")]
+    #[schemars(with = "one_or_more::OneOrMore<Access>")]
+    pub access: Vec<Access>,
     /// Whether its results are reported. Absent: yes, except for `udp`, which is background traffic.
     pub measure: Option<bool>,
 }
@@ -288,11 +321,32 @@ impl Default for Flow {
             stagger: None,
             start_within: None,
             stop: None,
-            direction: FlowDirection::Forward,
+            direction: None,
             enter: None,
             leave: None,
+            from: None,
+            to: None,
+            via: None,
+            return_via: None,
+            access: Vec::new(),
             measure: None,
         }
+    }
+}
+
+/// A link in front of a flow's sender, the same in both directions. Its queue has the default room.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Access {
+    /// Propagation delay, one way.
+    pub delay: Dur,
+    /// Above zero. The default is faster than most bottlenecks.
+    pub rate: Rate,
+}
+
+impl Default for Access {
+    fn default() -> Access {
+        Access { delay: Dur::ZERO, rate: Rate(10_000_000_000) }
     }
 }
 
@@ -308,19 +362,33 @@ pub struct Circuit {
     pub scheme: String,
     /// Names of the flows it carries. All run in one direction and cross all of its links.
     pub flows: Vec<String>,
-    /// Name of the first link that it spans, in path order. Absent: the path's first.
+    /// Of a chain: name of the first link that it spans, in path order. Absent: the path's first.
     pub enter: Option<String>,
-    /// Name of the last link that it spans, in path order. Absent: the path's last.
+    /// Of a chain: name of the last link that it spans, in path order. Absent: the path's last.
     pub leave: Option<String>,
+    /// Of a network: name of the node at which data enters it. Absent: where its first flow begins.
+    pub from: Option<String>,
+    /// Of a network: name of the node at which data leaves it. Absent: where its first flow ends.
+    pub to: Option<String>,
 }
 
 /// Which way the data goes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FlowDirection {
     #[default]
     Forward,
     Reverse,
+}
+
+impl FlowDirection {
+    #[must_use]
+    pub fn opposite(self) -> FlowDirection {
+        match self {
+            FlowDirection::Forward => FlowDirection::Reverse,
+            FlowDirection::Reverse => FlowDirection::Forward,
+        }
+    }
 }
 
 /// What the application sends. Keys that belong to another kind are errors.

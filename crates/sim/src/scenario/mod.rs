@@ -23,16 +23,19 @@ mod load;
 pub mod measurement;
 pub mod model;
 pub mod one_of;
+mod one_or_more;
 mod overrides;
 mod reader;
 mod recipe;
 mod resolve;
 mod room;
+mod route;
 mod run_path;
 mod schema;
 #[cfg(test)]
 mod tests;
 pub mod text_file;
+mod way;
 mod wireless;
 mod write;
 

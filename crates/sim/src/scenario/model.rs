@@ -1,8 +1,9 @@
 //! The scenario that runs: with defaults filled in, names resolved and files read. The engine builds its parts from
 //! this and from nothing else; it opens no file.
 
-pub use super::file::{EnterRecordings, Fec, FlowDirection as Direction, Protected};
+pub use super::file::{Access, EnterRecordings, Fec, FlowDirection as Direction, Protected};
 pub use super::measurement::Measurement;
+pub use super::way::{Crossing, Route};
 use super::wireless::wireless_of;
 use airtcp_proto::Chances;
 use airtcp_proto::circuit::Compression;
@@ -34,7 +35,9 @@ pub struct Scenario {
     pub schemes: Vec<String>,
     /// Profile of every scheme that does not name one.
     pub profile: String,
-    /// In path order, at least one.
+    /// Names of the network's nodes. None: the links form a chain, and the i-th begins at node i.
+    pub nodes: Vec<String>,
+    /// At least one; of a chain in path order. The links of [`Flow::access`] come last.
     pub links: Vec<Link>,
     /// The link whose near node is the base station.
     pub base_station: usize,
@@ -53,13 +56,11 @@ pub struct Circuit {
     pub name: String,
     /// A scheme that has a circuit.
     pub scheme: String,
-    /// The direction of all its flows.
+    /// [That](Scenario::direction_of) of all its flows.
     pub direction: Direction,
     /// Each flow is in one circuit at most, and crosses all of its links.
     pub flows: Vec<usize>,
-    /// The first and the last link that it spans, in path order.
-    pub enter: usize,
-    pub leave: usize,
+    pub route: Route,
 }
 
 /// One hop, both directions.
@@ -67,6 +68,8 @@ pub struct Circuit {
 pub struct Link {
     /// Unique.
     pub name: String,
+    /// The nodes at which its forward direction begins and ends.
+    pub ends: [usize; 2],
     pub forward: Side,
     pub reverse: Side,
     /// Outages strike both directions at once: both draw from the same chance.
@@ -194,11 +197,10 @@ pub struct Flow {
     pub start_within: Dur,
     /// The application stops writing.
     pub stop: Option<Dur>,
-    pub direction: Direction,
-    /// Index of the first link it crosses in path order, also for `Reverse`.
-    pub enter: usize,
-    /// Index of the last link it crosses in path order; not below `enter`.
-    pub leave: usize,
+    /// One that all copies take, or one for each.
+    pub routes: Vec<Route>,
+    /// The links of each copy's own that its route begins with, as written: none, one for all, or one for each.
+    pub access: Vec<Access>,
     /// Are its results reported?
     pub measure: bool,
 }
@@ -278,7 +280,7 @@ impl Side {
 impl Link {
     /// A link whose two directions are the same.
     pub fn symmetric(name: &str, side: Side) -> Link {
-        Link { name: name.to_owned(), reverse: side.clone(), forward: side, outages: None }
+        Link { name: name.to_owned(), ends: [0, 1], reverse: side.clone(), forward: side, outages: None }
     }
 
     pub fn side(&self, direction: Direction) -> &Side {
@@ -302,7 +304,42 @@ impl Flow {
         }
     }
 
-    /// One unlimited transfer of the compared scheme over the links from `enter` to `leave`.
+    /// The route of one of the `count` instances.
+    pub fn route(&self, instance: u32) -> &Route {
+        self.routes.get(instance as usize).unwrap_or(&self.routes[0])
+    }
+
+    /// What the routes of all its copies have in common: all but the links of their own.
+    pub(super) fn shared_route(&self) -> Route {
+        let Route { mut there, mut back } = self.routes[0].clone();
+        if !self.access.is_empty() {
+            there.remove(0);
+            back.pop();
+        }
+        Route { there, back }
+    }
+
+    /// How many links of their own its copies have.
+    pub(super) fn access_links(&self) -> usize {
+        if self.access.is_empty() { 0 } else { self.count as usize }
+    }
+
+    /// In which direction the data crosses the wireless link, or else its first link.
+    pub(super) fn direction(&self, wireless: usize) -> Direction {
+        let Route { there, .. } = self.shared_route();
+        there.iter().find(|crossing| crossing.link == wireless).unwrap_or(&there[0]).direction
+    }
+
+    /// The flow with its data going in this direction of a chain.
+    #[must_use]
+    pub fn heading(mut self, direction: Direction) -> Flow {
+        if self.routes[0].there[0].direction != direction {
+            self.routes = self.routes.into_iter().map(Route::reversed).collect();
+        }
+        self
+    }
+
+    /// One unlimited transfer of the compared scheme over the links of a chain from `enter` to `leave`.
     pub fn unlimited(name: &str, enter: usize, leave: usize) -> Flow {
         Flow {
             name: name.to_owned(),
@@ -313,18 +350,38 @@ impl Flow {
             stagger: Dur::ZERO,
             start_within: Dur::ZERO,
             stop: None,
-            direction: Direction::Forward,
-            enter,
-            leave,
+            routes: vec![Route::of_chain(Direction::Forward, enter, leave)],
+            access: Vec::new(),
             measure: true,
         }
     }
 }
 
 impl Scenario {
-    /// These links, one unlimited flow across all of them, one run of `reno`; the rest as in an empty file.
-    pub fn over(links: Vec<Link>, duration: Dur) -> Scenario {
+    /// The direction of a flow's data, as stations know it.
+    pub fn direction_of(&self, flow: &Flow) -> Direction {
+        flow.direction(self.base_station)
+    }
+
+    /// Are the links in a row, with no others beside them?
+    pub fn is_chain(&self) -> bool {
+        self.links.iter().enumerate().all(|(index, link)| link.ends == [index, index + 1])
+    }
+
+    /// The node in front of the wireless link.
+    pub fn base_station_node(&self) -> usize {
+        self.links[self.base_station].ends[0]
+    }
+
+    /// The number of the network's nodes.
+    pub fn node_count(&self) -> usize {
+        self.links.iter().flat_map(|link| link.ends).max().map_or(0, |last| last + 1)
+    }
+
+    /// These links in a chain, one unlimited flow across all of them, one run of `reno`; the rest as in an empty file.
+    pub fn over(mut links: Vec<Link>, duration: Dur) -> Scenario {
         let last = links.len().saturating_sub(1);
+        links.iter_mut().enumerate().for_each(|(index, link)| link.ends = [index, index + 1]);
         let base_station = wireless_of(&links);
         Scenario {
             name: String::new(),
@@ -336,6 +393,7 @@ impl Scenario {
             enter_recordings: EnterRecordings::AtStart,
             schemes: vec!["reno".to_owned()],
             profile: "linux".to_owned(),
+            nodes: Vec::new(),
             links,
             base_station,
             flows: vec![Flow::unlimited("main", 0, last)],

@@ -41,7 +41,7 @@ fn steps(root: &Node, key: &str) -> Result<Vec<String>, String> {
     if steps.iter().any(String::is_empty) {
         return Err("part of the key is empty; write for example `link.0.rate`".to_owned());
     }
-    const LISTS: [&str; 3] = ["link", "flow", "circuit"];
+    const LISTS: [&str; 4] = ["node", "link", "flow", "circuit"];
     if steps.len() > 1 && !LISTS.contains(&steps[0].as_str()) {
         let links = names_in(root, "link");
         if !links.contains(&steps[0]) {
@@ -53,7 +53,7 @@ fn steps(root: &Node, key: &str) -> Result<Vec<String>, String> {
     Ok(steps)
 }
 
-/// The names of the document's links, flows or circuits.
+/// The names of the document's nodes, links, flows or circuits.
 pub(super) fn names_in(root: &Node, key: &str) -> Vec<String> {
     match root.get(key).map(|node| &node.value) {
         Some(Value::List(list)) => names(key, list),

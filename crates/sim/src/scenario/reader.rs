@@ -260,8 +260,16 @@ impl<'de, 'a> Deserializer<'de> for Reader<'a> {
         }
     }
 
+    /// A list, or a value that stands for a list of it alone.
+    fn deserialize_tuple<V: Visitor<'de>>(self, _: usize, visitor: V) -> Result<V::Value, Stop> {
+        match &self.node.value {
+            Value::List(_) => self.deserialize_seq(visitor),
+            _ => self.settle(visitor.visit_seq(Alone(Some(self)))),
+        }
+    }
+
     serde::forward_to_deserialize_any! {
-        i8 i16 i32 i64 i128 u8 u16 u128 f32 char bytes byte_buf unit unit_struct tuple tuple_struct identifier
+        i8 i16 i32 i64 i128 u8 u16 u128 f32 char bytes byte_buf unit unit_struct tuple_struct identifier
         ignored_any
     }
 }
@@ -291,6 +299,16 @@ impl<'de> de::SeqAccess<'de> for Elements<'_> {
         self.reader.inside(Step::Index(index), || {
             seed.deserialize(Reader { node, context, is_whole: true }).map(Some)
         })
+    }
+}
+
+struct Alone<'a>(Option<Reader<'a>>);
+
+impl<'de> de::SeqAccess<'de> for Alone<'_> {
+    type Error = Stop;
+
+    fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>, Stop> {
+        self.0.take().map(|reader| seed.deserialize(reader)).transpose()
     }
 }
 

@@ -1,9 +1,9 @@
 //! The data that a flow's path holds, and the receive buffer that it calls for.
 
-use super::model::{Flow, Room, Scenario};
+use super::model::{Flow, Room, Route, Scenario};
 use airtcp_proto::cc::Controllers;
 use airtcp_proto::scheme::{Scheme, SchemeError};
-use airtcp_wire::{Bytes, Dur, Rate};
+use airtcp_wire::{Bytes, Rate};
 use std::sync::Arc;
 
 /// A hole may stay open for two round trips without filling the receive window, and Linux keeps half of the buffer for
@@ -35,13 +35,14 @@ impl Scenario {
 
     /// Bytes under way when `flow` fills its path, queues included.
     fn bytes_held_for(&self, flow: &Flow) -> u64 {
-        let crossed = &self.links[flow.enter..=flow.leave];
-        let sides = || crossed.iter().map(|link| link.side(flow.direction));
-        let round_trip =
-            crossed.iter().fold(Dur::ZERO, |sum, link| sum + link.forward.delay + link.reverse.delay);
+        flow.routes.iter().map(|route| self.bytes_held_on(route)).max().unwrap_or_default()
+    }
+
+    fn bytes_held_on(&self, route: &Route) -> u64 {
+        let sides = || route.there.iter().map(|crossing| crossing.side(&self.links));
         let slowest = sides().map(|side| side.capacity.mean_rate()).min().unwrap_or(Rate(0));
         let queues: u64 = sides().map(|side| bytes_of(&side.queue.room)).sum();
-        slowest.bytes_in(round_trip) + queues
+        slowest.bytes_in(route.round_trip(&self.links)) + queues
     }
 }
 

@@ -88,7 +88,8 @@ mod tests {
         let trace = Trace::parse("10\n20\n30\n40\n50\n100\n").unwrap();
         let capacity = Capacity::Trace { path: "t".into(), trace };
         let forward = Side { capacity, ..Side::plain(Rate(1), Dur::ZERO, 10) };
-        let link = Link { name: "l".to_owned(), reverse: forward.clone(), forward, outages: None };
+        let link =
+            Link { name: "l".to_owned(), ends: [0, 1], reverse: forward.clone(), forward, outages: None };
         Scenario { enter_recordings, ..Scenario::over(vec![link], Dur::from_secs(1)) }
     }
 

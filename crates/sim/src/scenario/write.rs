@@ -2,9 +2,10 @@
 
 use super::file::CAPACITY_KEYS;
 use super::model::{
-    Arq, Capacity, Circuit, Direction, EnterRecordings, Fec, Flow, Jitter, Link, Loss, Measurement, Outages,
-    Queue, Scenario, Side, Spikes, Traffic,
+    Access, Arq, Capacity, Circuit, Direction, EnterRecordings, Fec, Flow, Jitter, Link, Loss, Measurement,
+    Outages, Queue, Route, Scenario, Side, Spikes, Traffic,
 };
+use super::way::Crossing;
 use airtcp_proto::circuit::Compression;
 use airtcp_wire::Dur;
 use serde::Serialize;
@@ -15,6 +16,7 @@ impl Scenario {
     /// The scenario as TOML with all defaults written out. Reading it back gives the same scenario, provided that it
     /// was read from a file and that the files that it names are found from the same folder.
     pub fn to_toml(&self) -> String {
+        let own: usize = self.flows.iter().map(Flow::access_links).sum();
         let keys = ScenarioKeys {
             name: &self.name,
             description: &self.description,
@@ -26,7 +28,8 @@ impl Scenario {
             schemes: &self.schemes,
             profile: &self.profile,
             base_station: &self.links[self.base_station].name,
-            link: self.links.iter().map(link_keys).collect(),
+            node: self.nodes.iter().map(|name| NodeKeys { name }).collect(),
+            link: self.links[..self.links.len() - own].iter().map(|link| self.link_keys(link)).collect(),
             flow: self.flows.iter().map(|flow| self.flow_keys(flow)).collect(),
             circuit: self.circuits.iter().map(|circuit| self.circuit_keys(circuit)).collect(),
             measurement: self.measurement.as_ref(),
@@ -39,12 +42,38 @@ impl Scenario {
             name: &circuit.name,
             scheme: &circuit.scheme,
             flows: circuit.flows.iter().map(|&flow| self.flows[flow].name.as_str()).collect(),
-            enter: &self.links[circuit.enter].name,
-            leave: &self.links[circuit.leave].name,
+            place: self.place_keys(&circuit.route),
         }
     }
 
+    /// Where a route begins and ends.
+    fn place_keys(&self, route: &Route) -> PlaceKeys<'_> {
+        let links = || route.there.iter().map(|crossing| crossing.link);
+        let link = |index: Option<usize>| index.map(|index| self.links[index].name.as_str());
+        match self.nodes.is_empty() {
+            true => {
+                PlaceKeys { enter: link(links().min()), leave: link(links().max()), ..PlaceKeys::default() }
+            }
+            false => {
+                let [from, to] = route.ends(&self.links).map(|node| Some(self.nodes[node].as_str()));
+                PlaceKeys { from, to, ..PlaceKeys::default() }
+            }
+        }
+    }
+
+    /// All links of a way, if it is in a network.
+    fn via(&self, way: &[Crossing]) -> Option<Vec<&str>> {
+        let names = || way.iter().map(|crossing| self.links[crossing.link].name.as_str()).collect();
+        (!self.nodes.is_empty()).then(names)
+    }
+
+    fn link_keys<'a>(&'a self, link: &'a Link) -> LinkKeys<'a> {
+        let end = |end: usize| self.nodes.get(link.ends[end]).map(String::as_str);
+        LinkKeys { from: end(0), to: end(1), ..link_keys(link) }
+    }
+
     fn flow_keys<'a>(&'a self, flow: &'a Flow) -> FlowKeys<'a> {
+        let route = flow.shared_route();
         FlowKeys {
             name: &flow.name,
             count: flow.count,
@@ -53,9 +82,11 @@ impl Scenario {
             stagger: flow.stagger,
             start_within: flow.start_within,
             stop: flow.stop,
-            direction: flow.direction,
-            enter: &self.links[flow.enter].name,
-            leave: &self.links[flow.leave].name,
+            direction: self.nodes.is_empty().then(|| self.direction_of(flow)),
+            place: self.place_keys(&route),
+            via: self.via(&route.there),
+            return_via: self.via(&route.back),
+            access: &flow.access,
             measure: flow.measure,
             traffic: &flow.traffic,
         }
@@ -74,6 +105,7 @@ struct ScenarioKeys<'a> {
     schemes: &'a [String],
     profile: &'a str,
     base_station: &'a str,
+    node: Vec<NodeKeys<'a>>,
     link: Vec<LinkKeys<'a>>,
     flow: Vec<FlowKeys<'a>>,
     circuit: Vec<CircuitKeys<'a>>,
@@ -85,13 +117,28 @@ struct CircuitKeys<'a> {
     name: &'a str,
     scheme: &'a str,
     flows: Vec<&'a str>,
-    enter: &'a str,
-    leave: &'a str,
+    #[serde(flatten)]
+    place: PlaceKeys<'a>,
+}
+
+#[derive(Serialize)]
+struct NodeKeys<'a> {
+    name: &'a str,
+}
+
+#[derive(Default, Serialize)]
+struct PlaceKeys<'a> {
+    enter: Option<&'a str>,
+    leave: Option<&'a str>,
+    from: Option<&'a str>,
+    to: Option<&'a str>,
 }
 
 #[derive(Serialize)]
 struct LinkKeys<'a> {
     name: &'a str,
+    from: Option<&'a str>,
+    to: Option<&'a str>,
     #[serde(flatten)]
     forward: WayKeys<'a>,
     outages: Option<&'a Outages>,
@@ -121,10 +168,13 @@ struct FlowKeys<'a> {
     stagger: Dur,
     start_within: Dur,
     stop: Option<Dur>,
-    direction: Direction,
-    enter: &'a str,
-    leave: &'a str,
+    direction: Option<Direction>,
+    #[serde(flatten)]
+    place: PlaceKeys<'a>,
+    via: Option<Vec<&'a str>>,
+    return_via: Option<Vec<&'a str>>,
     measure: bool,
+    access: &'a [Access],
     traffic: &'a Traffic,
 }
 
@@ -134,6 +184,8 @@ fn link_keys(link: &Link) -> LinkKeys<'_> {
     let back_only = uses_latency(&link.reverse);
     LinkKeys {
         name: &link.name,
+        from: None,
+        to: None,
         forward: way_keys(&link.forward, &link.forward, !uses_latency(&link.forward) && !back_only),
         outages: link.outages.as_ref(),
         reverse: way_keys(&link.reverse, &link.forward, !back_only),

@@ -119,7 +119,15 @@ impl Options {
         let Some(path) = &self.scenario else { return Ok(Scenario::built_in(&self.set)?) };
         let text = text_file::read(path).map_err(|error| BadInput::of_file(path, error))?;
         let folder = path.parent().unwrap_or(Path::new(""));
-        Ok(Scenario::load(&text, &path.to_string_lossy(), folder, &self.set)?)
+        let scenario = Scenario::load(&text, &path.to_string_lossy(), folder, &self.set)?;
+        if !scenario.is_chain() {
+            let problem = anyhow::anyhow!(
+                "the links form a network, which has no two ends; remove their `from` and `to`, and `access` from flows. \
+                 `airtcp compare --on linux` runs networks"
+            );
+            return Err(BadInput::of_file(path, problem));
+        }
+        Ok(scenario)
     }
 }
 

@@ -1,7 +1,7 @@
-//! Flows: where they enter and leave the path, and what they carry.
+//! Flows: when they send, and what.
 
 use super::check::Check;
-use crate::scenario::error::hint_and_list;
+use super::routes::Routes;
 use crate::scenario::file::{self, ScenarioFile, TrafficKind};
 use crate::scenario::model::{Flow, Link, Traffic};
 use airtcp_proto::scheme::Scheme;
@@ -13,14 +13,18 @@ const UDP_PACKET_BYTES: std::ops::RangeInclusive<u64> = 28..=65535;
 pub(super) fn flows(
     written: &ScenarioFile,
     names: Vec<String>,
-    links: &[String],
-    path: &[Link],
+    routes: Option<Vec<Routes>>,
+    links: Option<&[Link]>,
     check: &mut Check<'_>,
 ) -> Option<Vec<Flow>> {
     check.refuse_if(written.flow.is_empty(), "flow", "is empty; omit it for one unlimited transfer");
-    let named = written.flow.iter().zip(names);
-    let flows =
-        check.each("flow", named, |(flow, name), check| self::flow(flow, name, links, path, written, check));
+    let routes =
+        routes.map_or_else(|| vec![None; names.len()], |routes| routes.into_iter().map(Some).collect());
+    let named = written.flow.iter().zip(names).zip(routes);
+    let flows = check.each("flow", named, |((flow, name), routes), check| {
+        let path = routes.zip(links);
+        self::flow(flow, name, path, written, check)
+    });
     let flows: Vec<Flow> = flows.into_iter().collect::<Option<_>>()?;
     let measured = flows.is_empty() || flows.iter().any(|flow| flow.measure);
     check.refuse_if(!measured, "flow", "no flow is measured; set measure = true on at least one");
@@ -30,8 +34,7 @@ pub(super) fn flows(
 fn flow(
     written: &file::Flow,
     name: String,
-    links: &[String],
-    path: &[Link],
+    path: Option<(Routes, &[Link])>,
     scenario: &ScenarioFile,
     check: &mut Check<'_>,
 ) -> Option<Flow> {
@@ -59,9 +62,10 @@ fn flow(
         check.refuse_if(!has_circuit, "scheme", message);
     }
     let traffic = check.inside("traffic", |check| traffic(&written.traffic, check));
-    let (enter, leave) = ends(written.enter.as_deref(), written.leave.as_deref(), links, check)?;
+    let (routes, links) = path?;
     let is_on_time = written.start.is_some() || written.stagger.is_some();
-    let within = || if is_on_time { Dur::ZERO } else { round_trip(path, enter, leave) };
+    let longest = || routes.iter().map(|route| route.round_trip(links)).max().unwrap_or_default();
+    let within = || if is_on_time { Dur::ZERO } else { longest() };
     let end = written.stop.unwrap_or(duration).min(duration);
     Some(Flow {
         name,
@@ -72,55 +76,10 @@ fn flow(
         stagger,
         start_within: written.start_within.unwrap_or_else(|| within().min(end / 2)),
         stop: written.stop,
-        direction: written.direction,
-        enter,
-        leave,
+        routes,
+        access: written.access.clone(),
         measure: written.measure.unwrap_or(!is_udp),
     })
-}
-
-/// The propagation delay of these links, there and back.
-fn round_trip(path: &[Link], enter: usize, leave: usize) -> Dur {
-    let crossed = path.get(enter..=leave).unwrap_or_default();
-    crossed.iter().fold(Dur::ZERO, |sum, link| sum + link.forward.delay + link.reverse.delay)
-}
-
-/// Indices of the first and the last link of a part of the path.
-pub(super) fn ends(
-    enter_name: Option<&str>,
-    leave_name: Option<&str>,
-    links: &[String],
-    check: &mut Check<'_>,
-) -> Option<(usize, usize)> {
-    let enter = link_index("enter", enter_name, 0, links, check);
-    let leave = link_index("leave", leave_name, links.len().saturating_sub(1), links, check);
-    let (enter, leave) = (enter?, leave?);
-    if enter > leave {
-        let culprit = if leave_name.is_some() { "leave" } else { "enter" };
-        let message = format!(
-            "`{}` comes before `{}`, given as the first; name the links in path order",
-            links[leave], links[enter]
-        );
-        check.refuse_key(culprit, message);
-    }
-    Some((enter, leave))
-}
-
-pub(super) fn link_index(
-    key: &str,
-    name: Option<&str>,
-    default: usize,
-    links: &[String],
-    check: &mut Check<'_>,
-) -> Option<usize> {
-    let Some(name) = name else { return Some(default) };
-    let found = links.iter().position(|link| link == name);
-    if found.is_none() {
-        let message =
-            format!("no link called `{name}`{}", hint_and_list(name, links.iter().map(String::as_str)));
-        check.refuse_key(key, message);
-    }
-    found
 }
 
 fn traffic(written: &file::Traffic, check: &mut Check<'_>) -> Option<Traffic> {

@@ -2,12 +2,15 @@
 
 use super::check::Check;
 use super::files::Files;
+use super::graph::{Graph, MOST_LINKS};
 use super::queue::{self, Path};
-use crate::scenario::file::{self, CAPACITY_KEYS, ScenarioFile, Way};
+use super::routes::{Routes, access_of};
+use crate::scenario::file::{self, Access, CAPACITY_KEYS, FlowDirection, ScenarioFile, Way};
 use crate::scenario::model::{
     Arq, Capacity, Episodes, Fec, Jitter, Link, Loss, Outages, Queue, Side, Spikes,
 };
 use crate::scenario::one_of::OneOf;
+use crate::scenario::way::Crossing;
 use airtcp_proto::choice::Faults;
 use airtcp_proto::circuit::Compression;
 use airtcp_proto::path::ChannelConfig;
@@ -15,7 +18,7 @@ use airtcp_proto::path::jitter::{Distribution, Manner};
 use airtcp_wire::{Dur, Rate};
 
 /// One direction without its queue, whose default room depends on the whole path.
-struct Medium {
+pub(super) struct Medium {
     capacity: Capacity,
     /// `None` if no delay was given.
     delay: Option<Dur>,
@@ -27,32 +30,71 @@ struct Medium {
     compression: Compression,
 }
 
-/// Nodes have 16-bit numbers, and the turns of all links are kept sorted.
-const MOST_LINKS: usize = 1000;
-
-pub(super) fn links(
+/// Both directions of all links, as far as they do not depend on the flows.
+pub(super) fn media(
     written: &ScenarioFile,
-    names: &[String],
     files: &mut Files<'_>,
     check: &mut Check<'_>,
-) -> Option<Vec<Link>> {
+) -> Option<Vec<(Medium, Medium)>> {
     check.refuse_if(written.link.is_empty(), "link", "the path has no links; start one with [[link]]");
     if written.link.len() > MOST_LINKS {
         check.refuse_key("link", format!("{} links; a path has at most {MOST_LINKS}", written.link.len()));
         return None;
     }
-    let media = check.each("link", &written.link, |link, check| media(link, files, check));
-    let media: Vec<(Medium, Medium)> = media.into_iter().collect::<Option<_>>()?;
-    let delays = media.iter().flat_map(|(forward, reverse)| [forward.delay, reverse.delay]);
-    let rtt = delays.flatten().fold(Dur::ZERO, |sum, delay| sum + delay);
-    let all = written.link.iter().zip(names).zip(media);
-    let links = check.each("link", all, |((link, name), (forward, reverse)), check| {
-        finish(link, name, forward, reverse, rtt, check)
-    });
-    links.into_iter().collect()
+    let media = check.each("link", &written.link, |link, check| both_ways(link, files, check));
+    media.into_iter().collect()
 }
 
-fn media(link: &file::Link, files: &mut Files<'_>, check: &mut Check<'_>) -> Option<(Medium, Medium)> {
+/// Completes the links, and adds those that flows have of their own.
+pub(super) fn links(
+    written: &ScenarioFile,
+    media: Vec<(Medium, Medium)>,
+    graph: &Graph,
+    routes: Option<&[Routes]>,
+    check: &mut Check<'_>,
+) -> Option<Vec<Link>> {
+    let own: Vec<Access> =
+        written.flow.iter().flat_map(access_of).take(graph.ends.len() - media.len()).collect();
+    let both = media
+        .iter()
+        .map(|(forward, reverse)| [forward, reverse].map(|medium| medium.delay.unwrap_or_default()));
+    let delays: Vec<[Dur; 2]> = both.chain(own.iter().map(|access| [access.delay; 2])).collect();
+    let rtts = match graph.is_chain() && own.is_empty() {
+        true => vec![delays.as_flattened().iter().fold(Dur::ZERO, |sum, delay| sum + *delay); delays.len()],
+        false => longest_round_trips(&delays, routes.unwrap_or_default()),
+    };
+    let all = written.link.iter().zip(&graph.links).zip(media).zip(&rtts);
+    let links = check.each("link", all, |(((link, name), (forward, reverse)), rtt), check| {
+        finish(link, name, forward, reverse, *rtt, check)
+    });
+    let mut links: Vec<Link> = links.into_iter().collect::<Option<_>>()?;
+    let names = graph.links.iter().zip(rtts).skip(links.len());
+    links.extend(names.zip(own).map(|((name, rtt), access)| Link::symmetric(name, own_side(access, rtt))));
+    links.iter_mut().zip(&graph.ends).for_each(|(link, ends)| link.ends = *ends);
+    Some(links)
+}
+
+/// The propagation delay, there and back, of the longest route over each link.
+fn longest_round_trips(delays: &[[Dur; 2]], routes: &[Routes]) -> Vec<Dur> {
+    let mut longest: Vec<Dur> = delays.iter().map(|[there, back]| *there + *back).collect();
+    for route in routes.iter().flatten() {
+        let delay = |Crossing { link, direction }: Crossing| {
+            delays[link][usize::from(direction == FlowDirection::Reverse)]
+        };
+        let round_trip = route.round_trip_by(delay);
+        for crossing in route.there.iter().chain(&route.back) {
+            longest[crossing.link] = longest[crossing.link].max(round_trip);
+        }
+    }
+    longest
+}
+
+fn own_side(access: Access, rtt: Dur) -> Side {
+    let path = Path { rate: access.rate, rtt };
+    Side::plain(access.rate, access.delay, path.default_packets())
+}
+
+fn both_ways(link: &file::Link, files: &mut Files<'_>, check: &mut Check<'_>) -> Option<(Medium, Medium)> {
     let forward = medium(&link.forward(), None, files, check);
     let way_back = link.reverse.clone().unwrap_or_default();
     let forward = forward?;
@@ -88,6 +130,7 @@ fn finish(
     let round_trip = forward.delay.unwrap_or_default() + reverse.delay.unwrap_or_default();
     Some(Link {
         name: name.to_owned(),
+        ends: [0, 1],
         forward: forward.with(forward_queue, round_trip),
         reverse: reverse.with(reverse_queue, round_trip),
         outages,

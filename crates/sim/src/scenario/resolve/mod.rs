@@ -7,9 +7,11 @@ mod check;
 mod circuit;
 mod files;
 mod flow;
+mod graph;
 mod link;
 mod measurement;
 mod queue;
+mod routes;
 
 use super::document::Node;
 use super::file::ScenarioFile;
@@ -38,13 +40,22 @@ pub(super) fn resolve(
     let link_names = unique_names("link", root, check);
     let flow_names = unique_names("flow", root, check);
     let circuit_names = unique_names("circuit", root, check);
-    let links = link::links(written, &link_names, files, check);
-    let flows = flow::flows(written, flow_names, &link_names, links.as_deref().unwrap_or_default(), check);
-    let default = links.as_deref().map_or(0, wireless_of);
-    let base_station =
-        flow::link_index("base_station", written.base_station.as_deref(), default, &link_names, check);
-    let (links, flows, base_station) = (links?, flows?, base_station?);
-    let circuits = circuit::circuits(written, circuit_names, &link_names, &flows, check)?;
+    let media = link::media(written, files, check);
+    let given = link_names.len();
+    let named = written
+        .base_station
+        .as_ref()
+        .map(|name| graph::find("link", name, &link_names, "base_station", check));
+    let mut graph = graph::graph(written, link_names, root, check);
+    let routes = graph.as_mut().and_then(|graph| routes::routes(written, &flow_names, graph, check));
+    let links = media
+        .zip(graph.as_ref())
+        .and_then(|(media, graph)| link::links(written, media, graph, routes.as_deref(), check));
+    let default = links.as_deref().map_or(0, |links| wireless_of(&links[..given]));
+    let base_station = named.unwrap_or(Some(default));
+    let flows = flow::flows(written, flow_names, routes, links.as_deref(), check);
+    let (links, flows, base_station, graph) = (links?, flows?, base_station?, graph?);
+    let circuits = circuit::circuits(written, circuit_names, &graph, &flows, base_station, check)?;
     Some(Scenario {
         name: written.name.clone().unwrap_or_else(|| default_name.to_owned()),
         description: written.description.clone(),
@@ -55,6 +66,7 @@ pub(super) fn resolve(
         enter_recordings: written.enter_recordings,
         schemes: written.schemes.clone(),
         profile: written.profile.clone(),
+        nodes: graph.nodes,
         links,
         base_station,
         flows,
@@ -105,7 +117,7 @@ fn scheme(text: &str, profile: &str, check: &mut Check<'_>) -> Option<Scheme> {
     Scheme::parse_with(text, profile, check.controllers).map_err(|error| check.refuse(error.to_string())).ok()
 }
 
-/// The names of the links, flows or circuits. They appear in result files and in `--set`, so they must be unique and
+/// The names of the nodes, links, flows or circuits. They appear in result files and in `--set`, so they must be unique and
 /// plain.
 fn unique_names(key: &str, root: &Node, check: &mut Check<'_>) -> Vec<String> {
     let names = names_in(root, key);
@@ -114,13 +126,16 @@ fn unique_names(key: &str, root: &Node, check: &mut Check<'_>) -> Vec<String> {
             let message = format!("`{name}` is already the name of {key}[{first}]; names must be unique");
             check.refuse_key("name", message);
         }
-        let is_plain = name.chars().all(|c| c.is_alphanumeric() || c == '-' || c == '_');
-        if !is_plain || name.parse::<usize>().is_ok() {
-            let message = format!(
-                "`{name}` is not a valid name: use letters, digits, `-` and `_`, and not only digits"
-            );
-            check.refuse_key("name", message);
-        }
+        problem_of_name(name).into_iter().for_each(|problem| check.refuse_key("name", problem));
     });
     names
+}
+
+/// Why a name is not plain, if it is not.
+fn problem_of_name(name: &str) -> Option<String> {
+    let is_plain = name.chars().all(|c| c.is_alphanumeric() || c == '-' || c == '_');
+    let is_right = is_plain && name.parse::<usize>().is_err() && !name.is_empty();
+    let problem =
+        || format!("`{name}` is not a valid name: use letters, digits, `-` and `_`, and not only digits");
+    (!is_right).then(problem)
 }

@@ -21,7 +21,7 @@ const LEAST_DEFAULT_PACKETS: u64 = 50;
 impl Path {
     /// One bandwidth-delay product, so that a loss-based sender that halves its window still fills the link, but at
     /// least 50 packets, as in classic routers and the papers' simulations.
-    fn default_packets(self) -> u32 {
+    pub fn default_packets(self) -> u32 {
         let product = self.rate.bytes_in(self.rtt).div_ceil(FULL_PACKET_BYTES);
         u32::try_from(product.max(LEAST_DEFAULT_PACKETS)).unwrap_or(u32::MAX)
     }

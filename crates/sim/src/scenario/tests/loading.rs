@@ -252,8 +252,9 @@ fn flows_enter_and_leave_by_name_and_udp_is_not_measured() {
          [[flow]]\nenter = \"b\"\n[[flow]]\nleave = \"a\"\ntraffic = { kind = \"udp\", rate = \"1kbit/s\" }\n",
     );
     let [first, second] = &scenario.flows[..] else { panic!() };
-    assert_eq!((first.enter, first.leave, first.measure), (1, 1, true));
-    assert_eq!((second.enter, second.leave, second.measure), (0, 0, false));
+    let over = |enter, leave| vec![model::Route::of_chain(model::Direction::Forward, enter, leave)];
+    assert_eq!((&first.routes, first.measure), (&over(1, 1), true));
+    assert_eq!((&second.routes, second.measure), (&over(0, 0), false));
 }
 
 /// A flow of which nothing is said begins within a round trip of the links that it crosses.
