@@ -93,7 +93,12 @@ LOSSY = beside_ns2("1 flow, 100 Mbit/s, 1 % loss", 1, 100, (10, 1010), (10, 110)
 CLEAN = beside_ns2("8 flows, 100 Mbit/s, no loss", 8, 100, (5, 65), (5, 15))
 ALONE = shared(1, (10, 1010), (10, 210))
 MANY = [shared(1_000, (1.5, 2.5), (1.5, 1.7)), shared(10_000, (1.5, 2), None)]
-CROWDS = [(1_000, MANY[0]), (10_000, MANY[1]), (10_000, crowd_on_linux(10_000))]
+CROWDS = [
+    (1_000, MANY[0]),
+    (10_000, MANY[1]),
+    (10_000, crowd_on_linux(10_000)),
+    (100_000, crowd_on_linux(100_000)),
+]
 """What is measured for memory, with the number of flows."""
 
 BESIDE_NS2 = [LOSSY, CLEAN, ALONE, shared(10, (10, 110), (10, 30)), shared(100, (5, 15), (4, 5)), *MANY]
@@ -124,6 +129,21 @@ def wired_and_wireless(scheme: str) -> Workload:
     return Workload(f"{scheme}, 8 flows, two links", text, (5, 305), (5, 10))
 
 
+def dumbbell(scheme: str, senders: int) -> Workload:
+    """Over three hops: a link of each sender's own, with 1 to 9 ms, the shared one, and one behind it."""
+    ends = [
+        ("left", "right", link(100, 20, name="shared")),
+        ("right", "receiver", link(1000, 2, name="last")),
+    ]
+    links = "".join(
+        each.replace("rate", f'from = "{begin}"\nto = "{end}"\nrate', 1) for begin, end, each in ends
+    )
+    access = ", ".join(f'{{ delay = "{1 + sender % 9}ms", rate = "100Mbit/s" }}' for sender in range(senders))
+    text = scenario(scheme, links, senders, stagger_s=1.0)
+    text += f'from = "left"\nto = "receiver"\naccess = [{access}]\n'
+    return Workload(f"{scheme}, a dumbbell of {senders} senders", text, (5, 105), (5, 10))
+
+
 OTHERS = [
     *(make(scheme) for scheme in ("reno", "newreno", "cubic") for make in (clean, lossy)),
     clean("reno:pacing=true"),
@@ -132,9 +152,13 @@ OTHERS = [
     lossy("bbr"),
     *map(wired_and_wireless, ("cubic", "cubic+packet-control")),
     Workload("cubic, 8 flows over three links", scenario("cubic", THREE_LINKS, 8), (5, 305), (5, 10)),
+    dumbbell("cubic", 100),
     Workload("cubic+decoupling, 8 flows", scenario("cubic+decoupling", link(100), 8), (5, 305), (5, 10)),
 ]
 """Schemes in profile linux on 100 Mbit/s and 20 ms, and the rooms that a packet can go through."""
+
+LARGE = [crowd_on_linux(flows) for flows in (10_000, 100_000)]
+"""How the cost of a packet grows with the flows; 8 % are lost. Not counted, and not in the smoke test."""
 
 RATES_MBPS = (10, 100, 1000)
 
