@@ -1,6 +1,7 @@
 // Draws one scheme's path at one instant: nodes, queues as stacks, packets on the links, and those lost there.
 
 import { FATES, KINDS, deathTime, diesAt, rowsAt, upper } from "./model.js";
+import { placesOf } from "./network.js";
 import { spoken, variable } from "./palette.js";
 import { rateText, round } from "./units.js";
 
@@ -9,8 +10,9 @@ const DENSE = 900;
 
 export function drawLane(canvas, model, t, speed, colour) {
   const pen = penOf(canvas);
+  if (model.isNetwork) return drawNetwork(canvas, pen, model, t, speed, colour);
   const scene = layout(canvas, model);
-  const look = { pen, colour, ...theme(), linger: Math.max(0.45 * speed, 1e-4), t, end: model.end };
+  const look = lookOf(pen, model, t, speed, colour);
   pen.clearRect(0, 0, scene.width, scene.height);
   for (const hop of scene.hops) drawPipes(look, hop);
   for (const hop of scene.hops) {
@@ -18,6 +20,51 @@ export function drawLane(canvas, model, t, speed, colour) {
     drawSide(look, model, model.sides[hop.side + 1], backwards(hop));
   }
   for (const node of scene.nodes) drawNode(look, node, model);
+}
+
+const lookOf = (pen, model, t, speed, colour) => ({ pen, colour, ...theme(), linger: Math.max(0.45 * speed, 1e-4), t, end: model.end });
+
+// Each link is drawn as in a row, along its own axis.
+function drawNetwork(canvas, pen, model, t, speed, colour) {
+  const [width, height] = [canvas.clientWidth, canvas.clientHeight];
+  const { nodes, places } = placesOf(model.scenario, model.links, width, height);
+  const look = lookOf(pen, model, t, speed, colour);
+  pen.clearRect(0, 0, width, height);
+  places.forEach(({ x, y, long, angle }, index) => {
+    const hop = {
+      side: 2 * index,
+      left: Math.min(24, long / 4),
+      right: long - 9,
+      there: { y: -4, thick: 8 },
+      back: { y: 8, thick: 5 },
+      stack: { x: 10, width: 8, bottom: 0, top: -26 },
+      room: model.links[index].queue?.packets ?? null,
+      isBare: true,
+    };
+    pen.save();
+    pen.translate(x, y);
+    pen.rotate(angle);
+    drawPipes(look, hop);
+    drawSide(look, model, model.sides[hop.side], hop);
+    drawSide(look, model, model.sides[hop.side + 1], backwards(hop));
+    pen.restore();
+  });
+  for (const node of nodes) drawDot(look, node);
+}
+
+function drawDot({ pen, ink, paper, muted, font }, { x, y, name, isCrowded }) {
+  pen.fillStyle = paper;
+  pen.strokeStyle = ink;
+  pen.lineWidth = 1.5;
+  pen.beginPath();
+  pen.arc(x, y, isCrowded ? 3 : 7, 0, 2 * Math.PI);
+  pen.fill();
+  pen.stroke();
+  if (isCrowded) return;
+  pen.fillStyle = muted;
+  pen.font = `11px ${font}`;
+  pen.textAlign = "center";
+  pen.fillText(name, x, y + 22);
 }
 
 export function penOf(canvas) {
@@ -107,6 +154,7 @@ function drawPipes({ pen, pipe, line, muted, font }, hop) {
   pen.lineTo(x + width + 2, bottom);
   pen.lineTo(x + width + 2, top);
   pen.stroke();
+  if (hop.isBare) return;
   pen.fillStyle = muted;
   pen.font = `11px ${font}`;
   pen.textAlign = "left";
@@ -311,10 +359,11 @@ const SEGMENTS = new WeakMap();
 // The payload of most of its data packets.
 export function segmentOf(model) {
   if (!SEGMENTS.has(model)) {
-    const { sides, main } = model;
+    const { sides, main, route } = model;
+    const first = sides[route.there[0]];
     let most = 0;
-    for (let row = 0; row < Math.min(sides[0].n, 2000); row++) {
-      if (sides[0].flow[row] === main && sides[0].kind[row] === DATA) most = Math.max(most, sides[0].bytes[row]);
+    for (let row = 0; row < Math.min(first.n, 2000); row++) {
+      if (first.flow[row] === main && first.kind[row] === DATA) most = Math.max(most, first.bytes[row]);
     }
     SEGMENTS.set(model, Math.max(most - 52, 1));
   }

@@ -1,5 +1,6 @@
 // Prepares one detailed run for drawing: columns in seconds, and every packet's way over each link.
 
+import { isNetwork, linksOf, routeOf } from "./network.js";
 import { bps, seconds } from "./units.js";
 
 const NS = 1e-9;
@@ -15,9 +16,14 @@ export function modelOf(answer, scenario, scheme, end) {
   const main = run.flows.findIndex(({ measured }) => measured);
   const model = { scheme, run, end, main, scenario };
   model.flows = rowsOf(tables.flows, FLOW_COLUMNS, rowsWith(tables.flows.flow, main));
-  model.sides = scenario.link.flatMap((link, index) =>
+  model.links = linksOf(scenario);
+  model.isNetwork = isNetwork(scenario);
+  model.sides = model.links.flatMap((link, index) =>
     [0, 1].map((way) => sideOf(tables.packets, 2 * index + way, wayOf(link, way), end)),
   );
+  model.route = model.isNetwork
+    ? routeOf(scenario, model.links, run.flows[main].name, run.flows[main].index)
+    : { there: [...scenario.link.keys()].map((index) => 2 * index), back: [...scenario.link.keys()].map((index) => 2 * index + 1).reverse() };
   model.bottleneck = 2 * scenario.link.findIndex(({ name }) => name === scenario.base_station);
   model.queue = rowsOf(tables.queues, ["packets"], rowsWith(tables.queues.link, model.bottleneck));
   model.losses = eventsOf(tables.events, "loss", main);
@@ -26,7 +32,7 @@ export function modelOf(answer, scenario, scheme, end) {
   model.crossing = dataFlowsOf(model.sides[model.bottleneck]);
   model.shares = sharesOf(model);
   model.sacks = sacksOf(model, tables.packets);
-  model.acks = scenario.link.map((_, place) => (place ? acksAt(model.sides[2 * place + 1], model.sides[2 * place - 1]) : null));
+  model.acks = scenario.link.map((_, place) => (place && !model.isNetwork ? acksAt(model.sides[2 * place + 1], model.sides[2 * place - 1]) : null));
   return model;
 }
 
@@ -171,15 +177,15 @@ export function deathTime(side, row) {
 
 // All retransmissions. If the data arrives sooner than this copy could, an earlier one brought it: the copy is
 // spurious.
-function resentOf({ sides, main }) {
-  const last = sides.at(-2);
+function resentOf({ sides, main, route: { there } }) {
+  const last = sides[there.at(-1)];
   const arrived = new Map();
   for (let row = 0; row < last.n; row++) {
     if (last.flow[row] !== main || last.kind[row] > RESENT || FATES[last.fate[row]] !== "delivered") continue;
     arrived.set(last.offset[row], Math.min(last.out[row], arrived.get(last.offset[row]) ?? Infinity));
   }
-  const soonest = sides.reduce((sum, { side, delay }) => sum + (side % 2 ? 0 : delay), 0);
-  const [first] = sides;
+  const soonest = there.reduce((sum, side) => sum + sides[side].delay, 0);
+  const first = sides[there[0]];
   const found = [];
   for (let row = 0; row < first.n; row++) {
     if (first.flow[row] !== main || first.kind[row] !== RESENT) continue;
@@ -190,8 +196,10 @@ function resentOf({ sides, main }) {
 }
 
 // The first block of each selective acknowledgment, when it reaches the sender.
-function sacksOf({ flows, main, sides: [, back] }, packets) {
-  const rows = rowsWith(packets.link, 1);
+function sacksOf({ flows, main, sides, route }, packets) {
+  const side = route.back.at(-1);
+  const back = sides[side];
+  const rows = rowsWith(packets.link, side);
   const [from, to] = [at(packets.sack_from_bytes, rows), at(packets.sack_to_bytes, rows)];
   const found = [];
   for (let row = 0; row < back.n; row++) {
