@@ -1,6 +1,6 @@
 //! The set uses everything that a scenario can have.
 
-use crate::same::set::{folder, named_schemes, with_features};
+use crate::same::set::{folder, named_schemes, networks, with_features};
 use airtcp_proto::scheme::names;
 use airtcp_sim::scenario::schema;
 use serde_json::Value;
@@ -12,7 +12,8 @@ type Names = BTreeSet<String>;
 #[test]
 fn every_key_of_a_scenario_is_in_the_set() {
     let (schema, mut used) = (schema(), Names::new());
-    for case in with_features(&["reno".to_owned()]) {
+    let reno = ["reno".to_owned()];
+    for case in with_features(&reno).into_iter().chain(networks(&reno)) {
         case.read(&folder()).unwrap_or_else(|error| panic!("{}: {error}\n{}", case.name, case.scenario));
         let scenario: Value = toml::from_str(&case.scenario).unwrap();
         walk(&schema, &schema, "Scenario", Some(&scenario), &mut used);

@@ -40,6 +40,17 @@ pub fn with_features(schemes: &[String]) -> Vec<Case> {
     FEATURES.iter().copied().enumerate().flat_map(case).collect()
 }
 
+/// A network with all that one can have, with every one of these schemes. An older engine may know none.
+pub fn networks(schemes: &[String]) -> Vec<Case> {
+    let case = |scheme: &String| Case {
+        name: format!("network/{scheme}"),
+        scenario: include_str!("network.toml").to_owned(),
+        scheme: scheme.clone(),
+        seed: 1,
+    };
+    schemes.iter().map(case).collect()
+}
+
 /// A random scenario that can be read, with a random scheme that fits: one name, two, or one with a key.
 pub fn random_case(number: u64, named: &[String], with_keys: &[String]) -> Case {
     let mut chance = Chances::new(number).chance("same");
