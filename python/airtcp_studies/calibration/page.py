@@ -31,9 +31,13 @@ What is printed is compared to a thousandth, since findings have four digits.
 SIMULATED = """\
 ## Measured in the simulator
 
-{paths} paths. On each, the simulator runs what one tool would: 600 pings or irtt probes, a transfer of 30 s
-that is captured, or 20 s of iperf3, both with CUBIC. No kernel takes part: how near the simulator is to one,
-[](fidelity.md) shows.
+{paths} paths. On each, the simulator runs what one tool would: 600 probes of ping, irtt, fping or mtr, a
+transfer of 30 s that is captured, or 20 s that iperf3 or `ss -ti` watches, or Flent beside a ping; all with
+CUBIC. No kernel takes part: how near the simulator is to one, [](fidelity.md) shows.
+
+Two kinds are missing. Of a capacity trace (mahimahi), a fit claims nothing but that it is replayed as it is.
+A path-MTU black hole cannot be simulated: no link here drops a packet for its length, and the ACK that opens
+a connection, which a hole lets pass, carries data in the simulator. Holes that really run are below.
 """
 REAL = """\
 ## Measured on a real path
@@ -44,7 +48,7 @@ the worst path. On some, 600 probes of ping, fping, irtt or mtr, one every 100 m
 and 600 of irtt, one every 20 ms; then 20 s of iperf3 with CUBIC, while tcpdump and `ss -ti` watched the
 sender, and a ping waited in the same queue. What hosts and tool take of a round trip themselves was measured,
 too: up to {hosts_ms:.2f} ms, and the truth is known to half of that. "ping, iperf3" are both files, fitted
-together.
+together. Paths during whose transfer the machine itself stood still, so that its clock jumped, are left out.
 """
 ADVICE = """\
 ## Advice in the simulator

@@ -16,7 +16,7 @@ from airtcp_studies.calibration.journal import Journal, Studied
 from airtcp_studies.calibration.paths import FIRST_OF_MORE, KnownPath, known_path
 from airtcp_studies.calibration.simulated import measured
 
-PATHS = 300
+PATHS = 294
 ADVISED_OF, ADVISED = 24, frozenset({1, 5, 10})
 """Of so many paths in turn, for these advice is asked: transfers that were captured, and one of iperf3."""
 
