@@ -230,14 +230,16 @@ class Scenario:
         series_interval_s: float | None = None,
         pcap: str | PathLike[str] | None = None,
         pcap_link: str | None = None,
+        no_shortcuts: bool = False,
         cancel: CancelToken | None = None,
     ) -> Record:
         """Runs `scheme` once, without the GIL.
 
         The same scheme and seed give the same record on any machine. With `series_interval_s`, the record has
         time series with that spacing. With `pcap`, the packets of `pcap_link` (default: the first link) are
-        written to that file as pcapng. Raises ScenarioError for a scheme or a link that does not exist,
-        Cancelled, which names the hook that was running, and OSError.
+        written to that file as pcapng. With `no_shortcuts`, the engine handles every packet the general way:
+        only `events` differs. Raises ScenarioError for a scheme or a link that does not exist, Cancelled,
+        which names the hook that was running, and OSError.
         """
 
 @final

@@ -25,6 +25,12 @@ def test_version_and_help(cli: Cli) -> None:
     assert "compare" in cli.ok("--help")
 
 
+def test_a_run_without_shortcuts_says_the_same(cli: Cli) -> None:
+    told = [cli.ok("run", "--duration", "2s", *switch) for switch in ([], ["--no-shortcuts"])]
+    assert told[0] == told[1]
+    assert "leave it out" in cli.refused("run", "--on", "linux", "--no-shortcuts")
+
+
 @pytest.mark.parametrize("command", ["compare", "run", "paper", "trace", "schemes", "profiles", "schema"])
 def test_every_command_has_help_with_an_example(cli: Cli, command: str) -> None:
     text = cli.ok(command, "--help")

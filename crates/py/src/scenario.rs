@@ -256,9 +256,12 @@ impl Scenario {
     ///
     /// The same scheme and seed give the same record on any machine. With `series_interval_s`, the record
     /// has time series with that spacing. With `pcap`, the packets of `pcap_link` (default: the first link)
-    /// are written to that file as pcapng. Raises ScenarioError for a scheme or a link that does not exist,
+    /// are written to that file as pcapng. With `no_shortcuts`, the engine handles every packet the general
+    /// way: only `events` differs. Raises ScenarioError for a scheme or a link that does not exist,
     /// Cancelled, which names the hook that was running, and OSError.
-    #[pyo3(signature = (scheme, seed, *, series_interval_s = None, pcap = None, pcap_link = None, cancel = None))]
+    #[pyo3(signature = (
+        scheme, seed, *, series_interval_s = None, pcap = None, pcap_link = None, no_shortcuts = false, cancel = None
+    ))]
     #[allow(clippy::too_many_arguments, reason = "keywords in Python")]
     fn run(
         &self,
@@ -268,6 +271,7 @@ impl Scenario {
         series_interval_s: Option<f64>,
         pcap: Option<PathBuf>,
         pcap_link: Option<String>,
+        no_shortcuts: bool,
         cancel: Option<&CancelToken>,
     ) -> PyResult<Record> {
         let own = Run::new(py, &control::classes(&self.classes, scheme)?)?;
@@ -282,6 +286,7 @@ impl Scenario {
             captures: pcap.map(|path| self.capture(&path, pcap_link)).transpose()?.into_iter().collect(),
             cancel: cancel.map(CancelToken::flag).into_iter().chain([fault.flag()]).collect(),
             controllers: own.controllers.clone(),
+            no_shortcuts,
             ..RunOptions::default()
         };
         let outcome = py.detach(|| run(&self.found, &scheme, seed, options));

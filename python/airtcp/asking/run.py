@@ -33,13 +33,15 @@ def run(
     interval_s: float | None = None,
     pcap: str | PathLike[str] | None = None,
     pcap_link: str | None = None,
+    no_shortcuts: bool = False,
 ) -> RunResult:
     """Run one scheme once; by default the scenario's first scheme and first seed.
 
     The same scenario, scheme and seed give the same result on any machine, except with `on="linux"`, which
     runs on this host's kernel in real time, as in `compare`, and without `pcap`. With `series`, time series
     are sampled every `interval_s` seconds: 0 means every ACK, None a 1500th of the duration. `pcap` writes
-    the packets of `pcap_link` (by default the path's first link) to that file as pcapng.
+    the packets of `pcap_link` (by default the path's first link) to that file as pcapng. With `no_shortcuts`,
+    the simulator handles every packet the general way: the same result, more slowly.
 
     Raises ScenarioError for an invalid scenario, scheme or link, ValueError if `pcap` has another file's
     suffix, OSError, ControllerError for an error in a Python congestion control, and LinuxError for a run
@@ -67,6 +69,7 @@ def run(
             series_interval_s=spacing if series else None,
             pcap=None if pcap is None else fspath(pcap),
             pcap_link=pcap_link,
+            no_shortcuts=no_shortcuts,
             cancel=cancel,
         )
     )

@@ -93,6 +93,10 @@ def command(
     ] = None,
     report: ReportOption = None,
     pdf: PdfOption = False,
+    no_shortcuts: Annotated[
+        bool,
+        typer.Option("--no-shortcuts", hidden=True, help="Handle every packet the general way: same result."),
+    ] = False,
 ) -> None:
     """Run one scheme once and report what only a simulator knows: the cause of every loss, and which
     retransmissions were unnecessary."""
@@ -100,6 +104,8 @@ def command(
     check_needs(context, NEEDS)
     if pcap and on == "linux":
         raise InputError("--pcap captures simulator runs; use `airtcpd link` to capture packets on a host")
+    if no_shortcuts and on == "linux":
+        raise InputError("--no-shortcuts is for simulator runs: a kernel has none; leave it out")
     request = load(scenario, changes, controller, only, duration=duration, profile=profile)
     check_outputs(out, series, report, pcap)
 
@@ -117,6 +123,7 @@ def command(
             interval_s=spacing_s,
             pcap=pcap,
             pcap_link=link,
+            no_shortcuts=no_shortcuts,
         )
     found = replace(found, fitted=assumptions(request.scenario))
     if series:
