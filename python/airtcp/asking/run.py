@@ -44,8 +44,8 @@ def run(
     the simulator handles every packet the general way: the same result, more slowly.
 
     Raises ScenarioError for an invalid scenario, scheme or link, ValueError if `pcap` has another file's
-    suffix, OSError, ControllerError for an error in a Python congestion control, and LinuxError for a run
-    that the kernel cannot do. KeyboardInterrupt stops the run.
+    suffix or an option is not for Linux, OSError, ControllerError for an error in a Python congestion
+    control, and LinuxError for a run that the kernel cannot do. KeyboardInterrupt stops the run.
 
     >>> import airtcp
     >>> found = airtcp.run(scheme="reno", duration="2s")
@@ -61,6 +61,8 @@ def run(
     if on == "linux":
         if pcap is not None:
             raise ValueError("kernel runs cannot be captured; `airtcpd link` writes captures")
+        if no_shortcuts:
+            raise ValueError("no_shortcuts is about the simulator; on='linux' has none")
         return _on_linux(found, scheme, seed, spacing if series else None)
     record = interruptible(
         lambda cancel: found.run(

@@ -177,6 +177,8 @@ def test_one_run_on_linux(fake: Fake, scenario: airtcp.Scenario) -> None:
     assert len(found.series)
     with pytest.raises(ValueError, match="cannot be captured"):
         airtcp.run(scenario, "reno", on="linux", pcap="reno.pcapng")
+    with pytest.raises(ValueError, match="no_shortcuts"):
+        airtcp.run(scenario, "reno", on="linux", no_shortcuts=True)
     with pytest.raises(LinuxError, match=r"Not on Linux: doubling: .* in Python"):
         airtcp.run(scenario, Doubling, on="linux")
     fake.behaves(broken=["reno"])
