@@ -139,7 +139,7 @@ def dumbbell(scheme: str, senders: int) -> Workload:
         each.replace("rate", f'from = "{begin}"\nto = "{end}"\nrate', 1) for begin, end, each in ends
     )
     access = ", ".join(f'{{ delay = "{1 + sender % 9}ms", rate = "100Mbit/s" }}' for sender in range(senders))
-    text = scenario(scheme, links, senders, stagger_s=1.0)
+    text = scenario(scheme, links, senders, stagger_s=0.3)
     text += f'from = "left"\nto = "receiver"\naccess = [{access}]\n'
     return Workload(f"{scheme}, a dumbbell of {senders} senders", text, (5, 105), (5, 10))
 
