@@ -10,6 +10,7 @@ import json
 import os
 import platform
 import shutil
+import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -203,6 +204,12 @@ def smoke(program: str) -> None:
         print(f"bench-smoke: {workload.name}: {delivered} packets delivered")
 
 
+def revision() -> str:
+    """What was measured, as git names it; `+` where files have changed since."""
+    command = ["git", "-C", str(ROOT), "describe", "--always", "--exclude=*", "--dirty=+"]
+    return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip() or "unknown"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--smoke", metavar="PROGRAM", help="only check that the benchmark program runs")
@@ -218,6 +225,7 @@ def main() -> None:
     if not has_ns2:
         print("ns-2: not run" if options.alone else "ns-2: not available")
     results: dict[str, object] = {
+        "revision": revision(),
         "machine": {"cpu": platform.processor() or platform.machine(), "cores": os.cpu_count()},
         "costs": beside_ns2(has_valgrind, has_ns2),
         "others": others(has_valgrind),

@@ -24,9 +24,10 @@ def page(results: Results) -> str:
     machine = results["machine"]
     parts = [
         "# Speed",
-        f"What a delivered data packet costs, as `make bench` has measured it on {machine['cores']} cores "
-        f"({machine['cpu']}). Nanoseconds of CPU time are of a quiet machine; on a busy one they are two or "
-        "three times as many, ns-2's, too. Instructions are the same on any such machine. "
+        "What a delivered data packet costs, as `make bench` has measured it at revision "
+        f"{results['revision']} on {machine['cores']} cores ({machine['cpu']}). Nanoseconds of CPU time are "
+        "of a quiet machine; on a busy one they are two or three times as many, ns-2's, too. Instructions "
+        "are the same on any such machine. "
         "`benches/speed_page.py` makes this page.",
         "## Beside ns-2",
         "NewReno over one link, in airtcp and in an equivalent script of ns-2.35.",

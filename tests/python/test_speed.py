@@ -18,6 +18,7 @@ NONE = {"ns": None, "instructions": None, "delivered": None}
 def test_a_page_is_made_of_what_was_measured() -> None:
     made = page(
         {
+            "revision": "52f9d513",
             "machine": {"cpu": "x86_64", "cores": 2},
             "costs": [{"workload": WORKLOAD, "airtcp": COST, "ns2": NONE}],
             "others": [{"workload": WORKLOAD, "airtcp": COST}],
@@ -25,6 +26,7 @@ def test_a_page_is_made_of_what_was_measured() -> None:
             "peak_kib": {"after_10_s": 2048, "after_100_s": 2560, "of_1000 flows": 4000},
         }
     )
+    assert "measured it at revision 52f9d513 on 2 cores" in made
     assert "| 8 flows | 57 | 1 031 | - | - |" in made
     assert "| 8 flows | 57 | 1 031 |\n" in made
     assert "| workload | 10 Mbit/s | 100 Mbit/s |" in made
