@@ -148,8 +148,9 @@ fn every_loss_is_found_and_repaired() {
     );
 }
 
-/// 400 kB, of which four fifths are data, carry 25.6 Mbit/s over a round trip of 100 ms. Without a
-/// limit it would be more than 50 Mbit/s.
+/// 400 kB, of which four fifths are data, carry 25.6 Mbit/s over a round trip of 100 ms. A full socket is writable again
+/// when it is down to two thirds (`sk_stream_min_wspace`), so the buffer holds at least that: 17.1 Mbit/s. Without a limit
+/// it would be more than 50 Mbit/s.
 #[test]
 fn a_send_buffer_bounds_a_sender_that_is_not_paced() {
     let link = r#"
@@ -164,7 +165,7 @@ fn a_send_buffer_bounds_a_sender_that_is_not_paced() {
     let scenario = scenario(link);
     one_of_a_few(|| {
         let found = outcome(&scenario, "cubic:send_buffer=400kB")?;
-        Some(within(&found["record"]["goodput_bps"], 22e6..=31e6))
+        Some(within(&found["record"]["goodput_bps"], 17e6..=31e6))
     });
 }
 
