@@ -37,13 +37,14 @@ from airtcp.advise.gateway import wireless
 from airtcp.advise.inquiry import Inquiry, Question, shortened
 from airtcp.advise.now import in_use, scheme_of
 from airtcp.advise.race import QUICK, Race, decide, screen
-from airtcp.advise.ranges import elsewhere, ranges
+from airtcp.advise.ranges import elsewhere, propagation, ranges
 from airtcp.advise.standing import standings
-from airtcp.advise.surroundings import Point, base_rtt_s, burst_of, changes, grid, loss_of
+from airtcp.advise.surroundings import Point, burst_of, changes, grid, loss_of
 from airtcp.advise.table import parted
 from airtcp.advise.tunnel import is_worth_trying, left_over, parity_for, tunnelled
 from airtcp.advise.words import paragraphs
 from airtcp.facts.competition import COMPETITOR
+from airtcp.facts.routes import base_rtts_s
 from airtcp.facts.scenario import document, replays
 from airtcp.facts.stats import Estimate
 from airtcp.facts.summary import GOODPUT, goodput_bps
@@ -287,7 +288,7 @@ def test_a_point_has_the_loss_and_delay_that_it_says(text: str, loss: float | No
     varied = document(scenario.vary(changes(Point(loss=loss, delay_factor=factor), path)))
     want = loss_of(wireless(path)) if loss is None else loss
     assert loss_of(wireless(varied)) == pytest.approx(want, rel=0.05)
-    assert base_rtt_s(varied) == pytest.approx(factor * base_rtt_s(path))
+    assert base_rtts_s(varied) == pytest.approx([factor * rtt_s for rtt_s in base_rtts_s(path)])
     assert wireless(varied)["queue"] == wireless(path)["queue"]
 
 
@@ -545,11 +546,16 @@ def test_why_the_first_row_is_not_the_recommended_one_is_said(lossy: Advice) -> 
     assert "hence not" not in said["What to do"]
 
 
+def test_flows_with_different_round_trips_are_shown_as_a_range(lossy: Advice) -> None:
+    assert propagation(replace(lossy, base_rtts_s=(0.012, 0.0505)), 2.0) == "24.0–101 ms"
+    assert propagation(replace(lossy, base_rtts_s=(0.05, 0.05))) == "50.0 ms"
+
+
 def test_a_change_that_only_the_map_shows_is_said(lossy: Advice) -> None:
     alone = (_cell(0.01, "bbr"), _cell(0.05, "bbr"), replace(_cell(0.01, "bbr"), delay_factor=4.0))
     assert elsewhere(replace(lossy, around=alone)) is None
     together = replace(_cell(0.05, "westwood-plus"), delay_factor=4.0)
-    rtt_ms = 4000 * lossy.base_rtt_s
+    rtt_ms = 4000 * lossy.base_rtts_s[0]
     told = elsewhere(replace(lossy, around=(*alone, together)))
     assert told == (
         "Where both loss and delay differ, another scheme can be better:"

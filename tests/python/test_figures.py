@@ -10,7 +10,8 @@ import pytest
 from matplotlib.figure import Figure
 
 import airtcp
-from airtcp.facts.scenario import document, link_rate_bps
+from airtcp.facts.routes import shared_rate_bps
+from airtcp.facts.scenario import document
 from airtcp.facts.stats import Estimate, estimate, student_t_quantile, values_to_decide
 from airtcp.results.comparison import Comparison
 from airtcp.showing.palette import LIGHT, OWN, PLACES, looks, places
@@ -93,7 +94,7 @@ def test_the_winners_bar_does_not_hide_its_interval(found: Comparison) -> None:
 
 
 def test_what_exceeds_the_links_rate_is_explained(found: Comparison) -> None:
-    assert link_rate_bps(document(found.scenario)) == 10e6
+    assert shared_rate_bps(document(found.scenario)) == 10e6
     runs = runs_of(found.first_series, 1, found.scenario)
     assert runs is not None
     figure = goodput_figure(runs)

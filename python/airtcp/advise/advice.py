@@ -165,7 +165,8 @@ class Advice:
     """The scenario's duration, if that would have taken too long."""
     seed: int
     loss: float
-    base_rtt_s: float
+    base_rtts_s: tuple[float, float]
+    """Shortest and longest round-trip propagation delay of the measured flows."""
     unknown: tuple[str, ...]
     """What the measurement leaves open, in one or more sentences each."""
     rate_assumed: str | None

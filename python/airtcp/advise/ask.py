@@ -18,10 +18,11 @@ from airtcp.advise.gateway import wireless
 from airtcp.advise.inquiry import Inquiry, Question
 from airtcp.advise.race import FULL, QUICK, Effort, Race
 from airtcp.advise.standing import MARGIN, Standing
-from airtcp.advise.surroundings import Grid, Point, base_rtt_s, loss_of
+from airtcp.advise.surroundings import Grid, Point, loss_of
 from airtcp.advise.words import paragraphs
 from airtcp.asking.given import ScenarioLike, scenario_of
 from airtcp.control import CongestionControl
+from airtcp.facts.routes import base_rtts_s
 from airtcp.facts.scenario import document
 from airtcp.facts.stats import CONFIDENCE, Estimate, estimate
 from airtcp.facts.summary import summarise
@@ -155,7 +156,7 @@ def _advice(
         shortened_from_s=_shortened_from_s(inquiry),
         seed=inquiry.scenario.seed,
         loss=loss_of(wireless(path)),
-        base_rtt_s=base_rtt_s(path),
+        base_rtts_s=base_rtts_s(path),
         unknown=tuple(each.text for each in unknown),
         rate_assumed=next((each.text for each in unknown if each.quantity in RATES), None),
         readings=tuple(_readings(inquiry, unknown)),

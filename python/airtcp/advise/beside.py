@@ -11,7 +11,8 @@ from airtcp.advise.bench import Bench, Trial
 from airtcp.advise.candidates import Candidate
 from airtcp.facts.competition import COMPETITOR, competitor_bps, kept
 from airtcp.facts.records import Run
-from airtcp.facts.scenario import Document, document, way
+from airtcp.facts.routes import way
+from airtcp.facts.scenario import Document, document
 from airtcp.facts.stats import Estimate
 
 RIVAL = "cubic"

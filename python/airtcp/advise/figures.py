@@ -10,9 +10,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from airtcp.advise.advice import Advice, Cell, Row
-from airtcp.advise.ranges import Kind, kind, percent_lost, plane
+from airtcp.advise.ranges import Kind, kind, percent_lost, plane, propagation
 from airtcp.advise.table import reached_by
-from airtcp.facts.numbers import milliseconds
 from airtcp.facts.stats import Estimate
 from airtcp.showing.figures.labels import broken
 from airtcp.showing.figures.layout import row_names
@@ -88,9 +87,8 @@ def around(advice: Advice) -> Figure:
     for y, factor in enumerate(factors):
         for x, loss in enumerate(losses):
             _draw_cell(axes, advice, by_place[factor, loss], x, y, CELLS_SHARE * WIDTH_IN / len(losses))
-    rtt_ms = 1000 * advice.base_rtt_s
     axes.set_xticks(range(len(losses)), [percent_lost(loss) for loss in losses])
-    axes.set_yticks(range(len(factors)), [f"{milliseconds(factor * rtt_ms)} ms" for factor in factors])
+    axes.set_yticks(range(len(factors)), [propagation(advice, factor) for factor in factors])
     axes.set(xlim=(-0.5, len(losses) - 0.5), ylim=(-0.5, len(factors) - 0.5))
     axes.set(xlabel="packet loss of the link; framed: the path itself", ylabel="round-trip\npropagation")
     axes.grid(visible=False)

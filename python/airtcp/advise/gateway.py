@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from airtcp.facts.scenario import Document, crosses
+from airtcp.facts.routes import crosses
+from airtcp.facts.scenario import Document
 
 
 def passes_gateway(path: Document) -> bool:

@@ -145,7 +145,7 @@ class Inquiry:
                 self.shortest_s = max(SHORTEST_RTTS * least_rtt_s(pilot), PILOT_S)
             self.scenario = shortened(self.scenario, share, self.shortest_s)
         self._check_cost(expected * self.scenario.duration_s / duration_s / RANKING)
-        self.path = with_latency(document(self.scenario), least_rtt_s(pilot))
+        self.path = with_latency(document(self.scenario), pilot)
         self.race.scenario = self.scenario
 
     def _check_cost(self, events: float) -> None:

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 
 from airtcp.advise.advice import Advice, Row
 from airtcp.advise.deployment import AIRTCP, STAGES
-from airtcp.advise.ranges import percent_lost, plane
+from airtcp.advise.ranges import percent_lost, plane, propagation
 from airtcp.advise.table import cells, columns, reached_by, rtt
-from airtcp.facts.numbers import NONE, interval, milliseconds
+from airtcp.facts.numbers import NONE, interval
 from airtcp.facts.stats import Estimate
 from airtcp.showing.report import (
     Axis,
@@ -150,7 +150,7 @@ def _around(advice: Advice) -> Figure:
     best = [[by_place[factor, loss] for loss in losses] for factor in factors]
     behind = [[0.0 if c.now_behind is None else 100 * c.now_behind.mean for c in row] for row in best]
     labels = [percent_lost(loss) for loss in losses]
-    rtts = [f"{milliseconds(1000 * factor * advice.base_rtt_s)} ms" for factor in factors]
+    rtts = [propagation(advice, factor) for factor in factors]
     mark = Heat(
         "best",
         labels,
@@ -165,7 +165,7 @@ def _around(advice: Advice) -> Figure:
     return Figure(
         "The best scheme on similar paths",
         f"The path itself loses {percent_lost(own.loss)} of full packets in the forward direction and takes"
-        f" {milliseconds(1000 * advice.base_rtt_s)} ms. ≈: number of schemes statistically tied with the"
+        f" {propagation(advice)}. ≈: number of schemes statistically tied with the"
         f" best. Point at a cell to see how far {advice.now} is behind.",
         f"{told}.",
         Axis("packet loss of the link", categories=True),

@@ -43,7 +43,10 @@ def elsewhere(advice: Advice) -> str | None:
     better = [cell for cell in both if kind(cell, advice) == "other"]
     if not better:
         return None
-    places = [f"{cell.best} at {percent_lost(cell.loss)} and {_rtt(cell, advice)}" for cell in better]
+    places = [
+        f"{cell.best} at {percent_lost(cell.loss)} and {propagation(advice, cell.delay_factor)}"
+        for cell in better
+    ]
     more = f" and at {len(places) - MOST_PLACES} more places" if len(places) > MOST_PLACES else ""
     named = ", ".join(places[:MOST_PLACES])
     return f"Where both loss and delay differ, another scheme can be better: {named}{more}."
@@ -60,7 +63,7 @@ def lines(advice: Advice) -> Iterator[Line]:
         return
     labels: dict[Axis, tuple[str, Callable[[Cell], str]]] = {
         "loss": ("Loss", lambda cell: percent_lost(cell.loss)),
-        "delay_factor": ("Round-trip propagation", lambda cell: _rtt(cell, advice)),
+        "delay_factor": ("Round-trip propagation", lambda cell: propagation(advice, cell.delay_factor)),
         "rate_factor": (RATE, lambda cell: f"× {cell.rate_factor:g}"),
         "burst_packets": ("Consecutive losses", lambda cell: f"{cell.burst_packets:.3g}"),
     }
@@ -68,8 +71,10 @@ def lines(advice: Advice) -> Iterator[Line]:
         yield Line(title, label, along(advice.around, axis))
 
 
-def _rtt(cell: Cell, advice: Advice) -> str:
-    return f"{milliseconds(1000 * cell.delay_factor * advice.base_rtt_s)} ms"
+def propagation(advice: Advice, factor: float = 1.0) -> str:
+    """Returns the round-trip propagation of the path, or of one with so many times its delay."""
+    low, high = (milliseconds(1000 * factor * rtt_s) for rtt_s in advice.base_rtts_s)
+    return f"{low} ms" if low == high else f"{low}–{high} ms"
 
 
 def along(cells: Sequence[Cell], axis: Axis) -> list[Cell]:

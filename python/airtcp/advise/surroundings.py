@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
@@ -9,6 +10,8 @@ from typing import Any, Literal
 
 from airtcp._engine import rate_in_bps, time_in_seconds
 from airtcp.advise.gateway import wireless
+from airtcp.facts.records import Run
+from airtcp.facts.routes import routes
 from airtcp.facts.scenario import Document
 
 Axis = Literal["loss", "delay", "rate", "bursts"]
@@ -120,19 +123,21 @@ def burst_of(side: Document, packets_per_s: float) -> float:
     return length
 
 
-def base_rtt_s(path: Document) -> float:
-    """Returns the round-trip propagation delay over all links, without variation."""
-    return sum(time_in_seconds(side["delay"]) for link in path["link"] for side in _sides(link))
-
-
-def with_latency(path: Document, rtt_s: float) -> Document:
-    """Adds a delay where a log's latency stands for it: its share of the lowest RTT, `rtt_s`."""
+def with_latency(path: Document, run: Run) -> Document:
+    """Adds a delay where a log's latency stands for it: its share of the lowest RTT across it."""
     found = deepcopy(path)
-    sides = [side for link in found["link"] for side in _sides(link)]
-    without = [side for side in sides if "delay" not in side]
-    known_s = sum(time_in_seconds(side["delay"]) for side in sides if "delay" in side)
+    without = [side for link in found["link"] for side in _sides(link) if "delay" not in side]
+    lowest_s = dict.fromkeys(map(id, without), math.inf)
+    of = routes(found)
+    for flow in run["flows"]:
+        route, rtt_ms = of[flow["name"], flow["index"]], flow["rtt_min_ms"]
+        unknown = [id(side) for side in route.sides if "delay" not in side]
+        if rtt_ms is not None:
+            share_s = max(0.0, rtt_ms / 1000 - route.base_rtt_s) / max(len(unknown), 1)
+            lowest_s.update((side, min(lowest_s[side], share_s)) for side in unknown)
     for side in without:
-        side["delay"] = _time(max(0.0, rtt_s - known_s) / len(without))
+        share_s = lowest_s[id(side)]
+        side["delay"] = _time(share_s if share_s < math.inf else 0.0)
     return found
 
 
@@ -149,6 +154,10 @@ def changes(point: Point, path: Document) -> dict[str, object]:
                 found[f"{prefix}.delay"] = _time(point.delay_factor * time_in_seconds(side["delay"]))
                 # A default queue would follow the delay, but the link's buffer does not.
                 found[f"{prefix}.queue"] = side["queue"]
+        for flow in path["flow"]:
+            for number, own in enumerate(flow.get("access", ())):
+                key = f"flow.{flow['name']}.access.{number}.delay"
+                found[key] = _time(point.delay_factor * time_in_seconds(own["delay"]))
     if point.rate_factor != 1.0:
         for side, prefix in _sides_of(link):
             if "rate" in side:

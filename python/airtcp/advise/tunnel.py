@@ -2,7 +2,7 @@
 
 The tunnel never sees damaged packets, so its FEC is an erasure code over whole packets: any `DATA` packets of
 a block recover it. Packets leave at once, so the code costs rate; the extra delay of a repaired packet (up to
-a block) is ignored. ARQ resends a packet after the round trip of the whole path.
+a block) is ignored. ARQ resends a packet after the longest round trip of the measured flows.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from math import comb
 from airtcp._engine import rate_in_bps
 from airtcp.advise.candidates import Tunnel
 from airtcp.advise.gateway import wireless
-from airtcp.advise.surroundings import base_rtt_s, loss_of
+from airtcp.advise.surroundings import loss_of
+from airtcp.facts.routes import base_rtts_s
 from airtcp.facts.scenario import Document
 
 DATA = 20
@@ -48,7 +49,7 @@ def is_worth_trying(path: Document, tunnel: Tunnel) -> bool:
 
 def _repaired(path: Document, side: Document, key: str, kind: str) -> dict[str, object]:
     if kind == "arq":
-        return {f"{key}.arq": {"retries": RETRIES, "round_trip": f"{base_rtt_s(path) * 1e3:.6f}ms"}}
+        return {f"{key}.arq": {"retries": RETRIES, "round_trip": f"{base_rtts_s(path)[1] * 1e3:.6f}ms"}}
     loss = loss_of(side)
     parity = parity_for(loss)
     rate = rate_in_bps(side["rate"]) * DATA / (DATA + parity)

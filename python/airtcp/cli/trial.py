@@ -12,7 +12,8 @@ from airtcp.apply import ApplyError
 from airtcp.asking.compare import compare
 from airtcp.cli.applying import check_root, this_host
 from airtcp.cli.errors import InputError
-from airtcp.facts.scenario import document, way
+from airtcp.facts.routes import way
+from airtcp.facts.scenario import document
 from airtcp.facts.stats import Estimate, estimate
 from airtcp.running.progress import watched
 from airtcp.showing.table import Heading, print_fitted

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tomllib
 from typing import Any
 
-from airtcp._engine import Scenario, rate_in_bps
+from airtcp._engine import Scenario
 
 Document = dict[str, Any]
 
@@ -27,23 +27,6 @@ def document(scenario: Scenario) -> Document:
     return tomllib.loads(scenario.to_toml())
 
 
-WAY = ("direction", "enter", "leave", "from", "to", "via", "return_via")
-"""The keys of a flow that say which way it takes: some of a chain's, some of a network's."""
-
-
-def way(flow: Document) -> Document:
-    """Returns where a flow begins and ends, and what it crosses."""
-    return {key: flow[key] for key in WAY if key in flow}
-
-
-def crosses(path: Document, flow: Document, link: str) -> bool:
-    """Returns whether a flow crosses the link, there and back."""
-    if "via" in flow:
-        return link in flow["via"] and link in flow["return_via"]
-    names = [each["name"] for each in path["link"]]
-    return names.index(flow["enter"]) <= names.index(link) <= names.index(flow["leave"])
-
-
 def replays(path: Document) -> bool:
     """Returns whether all seeds meet the same stretch of a recording."""
     return is_recorded(path) and path["enter_recordings"] == "at-start"
@@ -56,13 +39,6 @@ def is_recorded(path: Document) -> bool:
         "trace" in side or "log" in side or side.get("jitter", {}).get("distribution") == "series"
         for side in sides
     )
-
-
-def link_rate_bps(path: Document) -> float | None:
-    """Returns the lowest forward rate of the path's links; None if one varies."""
-    rates = [link.get("rate") for link in path["link"]]
-    known = [rate_in_bps(rate) for rate in rates if isinstance(rate, str)]
-    return min(known) if len(known) == len(rates) and known else None
 
 
 def headline(scenario: Scenario) -> str:

@@ -11,7 +11,8 @@ from typing import Literal
 import polars as pl
 
 from airtcp._engine import Scenario
-from airtcp.facts.scenario import document, link_rate_bps
+from airtcp.facts.routes import shared_rate_bps
+from airtcp.facts.scenario import document
 from airtcp.facts.series import Series
 from airtcp.facts.units import rate_scale, size_scale
 from airtcp.showing.report.curve import cumulative, span, thinned
@@ -103,7 +104,7 @@ def goodput_figure(runs: Runs) -> Figure:
         Line(scheme, times, [bps / scale for bps in of_scheme], scheme=scheme, step=True)
         for scheme, (times, of_scheme) in rates.items()
     ]
-    link_bps = link_rate_bps(document(runs.scenario))
+    link_bps = shared_rate_bps(document(runs.scenario))
     if link_bps:
         marks.append(Rule("link's rate", [], [link_bps / scale]))
     above = f" {ABOVE}" if link_bps and max(peaks) > link_bps else ""
