@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .PHONY: help demo play play-if-possible field papers docs test tests-built tests-field tests-lab lint lint-rust lint-python test-rust \
-	test-python test-live programs bench bench-smoke same fmt tools field-tools field-if-possible examples wheel package ns2-grid
+	test-python test-live test-kernels programs bench bench-smoke same fmt tools field-tools field-if-possible examples wheel package ns2-grid
 
 export CARGO_TERM_COLOR ?= auto
 # Property tests try the same cases each time; other ones with PROPTEST_RNG_SEED=$RANDOM.
@@ -12,6 +12,7 @@ DEMO_OUT := out/demo
 WASM_TARGET := wasm32-unknown-unknown
 # Of airtcpd; the tests take what `cargo test` has built already.
 FIELD_PROFILE ?= python
+KERNELS ?= 5.10 6.1 6.12 7.3
 # Other packages would be other features, and all would be built anew.
 FIELD_PACKAGES ?= -p airtcp-live
 # Expanded when used, because a target may have installed clang by then; without clang the field is left out.
@@ -98,6 +99,13 @@ tests-lab:
 test-live: field .venv/engine.stamp tools programs ## the tests on this kernel: namespaces, eBPF, sockets, Debian's programs; as root
 	cargo test -p airtcp-kernel -p airtcp-live --no-fail-fast
 	$(BIN)/pytest -m "live or programs"
+
+# Results do not depend on what else runs: the guests' clocks count instructions.
+test-kernels: field kernel-tools ## every feature on KERNELS of Debian, under qemu; writes docs/kernels.md; as root
+	python3 scripts/kernels $(KERNELS) --docs docs
+
+kernel-tools:
+	@scripts/install-tools.sh qemu-system-x86_64=qemu-system-x86 debootstrap=debootstrap zstd=zstd
 
 # In a root of their own: nothing is installed on this host, and none of their daemons starts.
 programs: .venv/deps.stamp tools ## the programs that `make test-live` tries, from Debian, in target/programs; as root

@@ -1,0 +1,194 @@
+"""The features: each is tried as an operator would use it, and says in a word or two how well it works."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import signal
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import hosts
+from commands import Failed, carries, daemon, run
+
+LOSSY = "/guest/lossy-ethernet.toml"
+PLAIN = "/guest/plain.toml"
+CONTROLLERS = (
+    "concord",
+    "hybla",
+    "jersey",
+    "new-jersey",
+    "spectcp",
+    "vegas",
+    "veno",
+    "westwood-nr",
+    "westwood-vt",
+)
+TRANSFER_S = 4
+UDP_SEGMENT = 103
+KEY = "/tmp/circuit.key"
+GATEWAY = f"{hosts.MOBILE}:4007"
+
+
+@dataclass(frozen=True)
+class Feature:
+    """One of the table's rows."""
+
+    name: str
+    section: str
+    """Of the doctor, which must not say that it works if it does not."""
+    attempt: Callable[[], str]
+
+
+def behind_the_link(control: str, at_least_mbps: float) -> str:
+    transfer = f"iperf3 -c $AIRTCP_LINK_FAR -C {control} -t {TRANSFER_S} -J"
+    return carries(run("airtcpd", "link", "--shell", LOSSY, "--", "sh", "-c", transfer), at_least_mbps)
+
+
+def link_round_trip() -> str:
+    ping = "ping -c 5 -i 0.2 $AIRTCP_LINK_FAR"
+    said = run("airtcpd", "link", "--shell", PLAIN, "--", "sh", "-c", ping)
+    least_ms = float(re.findall(r"= ([0-9.]+)/", said)[-1])
+    if not 39.9 < least_ms < 41:
+        raise Failed(f"{least_ms:.2f} ms instead of 40")
+    return f"{least_ms:.2f} ms"
+
+
+def link_udp_segments() -> str:
+    """A datagram that the kernel cuts, as QUIC sends them, does not end the emulator."""
+    send = (
+        "import socket, sys; s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); "
+        f"s.setsockopt(socket.IPPROTO_UDP, {UDP_SEGMENT}, 1200); s.sendto(bytes(12000), (sys.argv[1], 9999))"
+    )
+    script = f"python3 -c '{send}' $AIRTCP_LINK_FAR; ping -c 1 -W 5 $AIRTCP_LINK_FAR"
+    run("airtcpd", "link", "--shell", PLAIN, "--", "sh", "-c", script)
+    return ""
+
+
+def controller(name: str) -> str:
+    in_kernel = name.replace("-", "_")
+    try:
+        run("airtcpd", "cc", "load", name)
+        if in_kernel not in run("airtcpd", "cc", "status").replace("-", "_"):
+            raise Failed("`cc status` does not name it")
+        return behind_the_link(in_kernel, 8.5 if name == "concord" else 1)
+    finally:
+        run("airtcpd", "cc", "unload", "--all")
+
+
+def timer(*options: str) -> str:
+    cgroup = Path("/sys/fs/cgroup/slow")
+    cgroup.mkdir()
+    try:
+        run("airtcpd", "rto", *options, "--cgroup", str(cgroup))
+        run("airtcpd", "rto", "status")
+        run("airtcpd", "rto", "off")
+    finally:
+        cgroup.rmdir()
+    return ""
+
+
+def packet_filter() -> str:
+    run("airtcpd", "filter", "attach", hosts.WIRED, inside="R")
+    try:
+        run("airtcpd", "filter", "status", inside="R")
+        return hosts.transfer(25)
+    finally:
+        run("airtcpd", "filter", "detach", hosts.WIRED, inside="R")
+
+
+def proxy(*options: str, ending: signal.Signals = signal.SIGTERM) -> str:
+    command = ("airtcpd", "proxy", "run", "--wireless", hosts.WIRELESS, *options, "--drain", "1s")
+    with daemon(*command, inside="R", ending=ending):
+        rate = hosts.transfer(25)
+        run("airtcpd", "proxy", "status", inside="R")
+    return rate
+
+
+def circuit(ending: signal.Signals = signal.SIGTERM) -> str:
+    """The guide's: both gateways on the path."""
+    file = _key()
+    receive = ("airtcpd", "circuit", "receive", "--listen", GATEWAY, *file)
+    send = ("airtcpd", "circuit", "send", "--to", GATEWAY, "--prefix", f"{hosts.MOBILE}/32", *file)
+    with hosts.slow(), daemon(*receive, inside="M"), daemon(*send, inside="R", ending=ending):
+        return hosts.transfer(5)
+
+
+def decouple() -> str:
+    file = _key()
+    receive = ("airtcpd", "circuit", "receive", "--listen", GATEWAY, *file)
+    transfer = ("iperf3", "-c", hosts.MOBILE, "-t", "3", "-J")
+    with hosts.slow(), daemon(*receive, inside="M"):
+        return carries(
+            run("airtcpd", "decouple", "--receiver", GATEWAY, *file, "--", *transfer, inside="R"), 5
+        )
+
+
+def trial() -> str:
+    recipe, record = Path("/tmp/recipe.json"), Path("/tmp/record.json")
+    text = Path(PLAIN).read_text(encoding="utf-8")
+    recipe.write_text(json.dumps({"text": text, "file_name": "", "folder": "", "overrides": [], "files": {}}))
+    try:
+        run(
+            "airtcpd",
+            "run",
+            "--recipe",
+            str(recipe),
+            "--scheme",
+            "cubic",
+            "--seed",
+            "1",
+            "--out",
+            str(record),
+        )
+        json.loads(record.read_text(encoding="utf-8"))
+    finally:
+        recipe.unlink()
+        record.unlink(missing_ok=True)
+    return ""
+
+
+def _key() -> tuple[str, str]:
+    Path(KEY).unlink(missing_ok=True)
+    run("airtcpd", "circuit", "key", KEY)
+    return "--key-file", KEY
+
+
+def _killed(attempt: Callable[..., str], *arguments: str) -> Callable[[], str]:
+    """Kills the daemon; what it leaves is what counts."""
+
+    def tried() -> str:
+        attempt(*arguments, ending=signal.SIGKILL)
+        return ""
+
+    return tried
+
+
+FEATURES = (
+    Feature("link: BBR over 10 Mbit/s with losses", "link", lambda: behind_the_link("bbr", 8.5)),
+    Feature("link: RTT for 40 ms", "link", link_round_trip),
+    Feature("link: UDP segments", "link", link_udp_segments),
+    *(Feature(f"cc: {name}", "cc", lambda name=name: controller(name)) for name in CONTROLLERS),  # type: ignore[misc]
+    Feature("rto --factor 10", "rto", lambda: timer("--factor", "10")),
+    Feature("rto --floor 50ms", "rto", lambda: timer("--floor", "50ms")),
+    Feature("filter", "filter", packet_filter),
+    Feature("proxy, the kernel's stack", "proxy", lambda: proxy("--wireless-cc", "bbr")),
+    Feature("proxy, own stack", "proxy", lambda: proxy("--wireless-stack", "own")),
+    Feature("proxy, killed", "proxy", _killed(proxy)),
+    Feature("circuit", "circuit", circuit),
+    Feature("circuit, killed", "circuit", _killed(circuit)),
+    Feature("decouple", "circuit", decouple),
+    Feature("run (compare --on linux)", "compare", trial),
+)
+
+
+def warm() -> None:
+    """Runs every program once, so that later they come out of the guest's memory."""
+    for module in ("tcp_bbr", "veth", "tun", "sch_fq", "sch_netem", "nft_tproxy", "nft_socket"):
+        run("modprobe", module)
+    for program in ("iperf3", "nft", "ip", "tc", "ss", "ping", "sysctl", "nsenter", "find", "bpftool", "ps"):
+        Path(shutil.which(program) or "/dev/null").read_bytes()
+    run("airtcpd", "--version")
+    run("airtcpd", "link", "--shell", PLAIN, "--", "true")

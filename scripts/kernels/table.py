@@ -1,0 +1,102 @@
+"""The table kernel by feature, as text and as a page; and what a page claims."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+FAILS = "**fails**"
+LEAVES = "**leaves something**"
+INTRODUCTION = """# Kernels
+
+What works where: every feature of `airtcpd` on kernels of Debian, booted under qemu with a counted clock
+(`make test-kernels`, which made this page). Numbers are what the guest measured: goodput of iperf3, or a
+round trip. A feature works if it does what it is for, ends as it should, and leaves nothing behind:
+interfaces, addresses, rules, routes, nft, pins, programs, sysctls, files.
+"""
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a guest found."""
+
+    version: str
+    """As asked for, such as `6.1`."""
+    release: str
+    """As `uname -r` prints it."""
+    airtcpd: str
+    """The revision that was tried."""
+    has_ended: bool
+    features: list[dict[str, Any]]
+
+    @property
+    def good(self) -> set[str]:
+        """Names what works and leaves nothing."""
+        return {each["feature"] for each in self.features if each["works"] and not each["left"]}
+
+
+def read(folder: Path) -> Result:
+    """Reads what a guest wrote to its folder."""
+    about = json.loads((folder / "about").read_text(encoding="utf-8"))
+    path = folder / "features"
+    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+    return Result(**about, features=[json.loads(line) for line in lines])
+
+
+def text(result: Result) -> str:
+    """Returns a line for each feature, with the reason where it fails."""
+    lines = [f"Linux {result.release}"]
+    for each in result.features:
+        word = "ok  " if each["works"] else "FAIL"
+        lines.append(f"  {word} {each['feature']}" + (f": {each['says']}" if each["says"] else ""))
+        lines += [f"       left: {line}" for line in each["left"]]
+    if not result.has_ended:
+        lines.append("  FAIL the guest did not come to its end")
+    return "\n".join(lines)
+
+
+def page(results: list[Result]) -> str:
+    """Returns the page: a table, and below it the reasons."""
+    names = list(dict.fromkeys(each["feature"] for result in results for each in result.features))
+    lines = [INTRODUCTION, "| feature |" + "".join(f" {result.version} |" for result in results)]
+    lines.append("| --- |" + " --- |" * len(results))
+    for name in names:
+        lines.append(f"| {name} |" + "".join(f" {_cell(result, name)} |" for result in results))
+    lines += [
+        "",
+        *(f"- {result.version}: Linux {result.release}, airtcpd {result.airtcpd}" for result in results),
+    ]
+    reasons = [line for result in results for line in _reasons(result)]
+    if reasons:
+        lines += ["", "## What fails, and what it says", "", *reasons]
+    return "\n".join(lines) + "\n"
+
+
+def claims(page_text: str, version: str) -> set[str]:
+    """Returns the features of which a page says that they work on this kernel."""
+    rows = [line.strip("|").split("|") for line in page_text.splitlines() if line.startswith("|")]
+    cells = [[cell.strip() for cell in row] for row in rows]
+    if not cells or version not in cells[0]:
+        return set()
+    column = cells[0].index(version)
+    return {row[0] for row in cells[2:] if row[column] not in ("", FAILS, LEAVES)}
+
+
+def _cell(result: Result, name: str) -> str:
+    for each in result.features:
+        if each["feature"] == name:
+            if not each["works"]:
+                return FAILS
+            return LEAVES if each["left"] else each["says"] or "works"
+    return ""
+
+
+def _reasons(result: Result) -> list[str]:
+    lines = []
+    for each in result.features:
+        if not each["works"]:
+            lines.append(f"- {result.version}, {each['feature']}: `{each['says']}`")
+        lines += [f"- {result.version}, {each['feature']} leaves `{line}`" for line in each["left"]]
+    return lines
