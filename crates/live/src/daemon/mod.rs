@@ -23,6 +23,7 @@ use nix::unistd::{ForkResult, Pid, fork, getpid, getppid, setpgid};
 use serde_json::Value;
 use signal_hook::consts::SIGTERM;
 use std::io;
+use std::panic::{self, AssertUnwindSafe};
 use std::process::{self, Command, ExitCode};
 use std::sync::Arc;
 use std::thread;
@@ -93,18 +94,31 @@ pub fn run<S: Service>(
             None => worker.keep(S::take_no_more, &signals),
         };
     }
-    let served = settle(service, keeper).and_then(|stop| {
+    let work = || {
+        let stop = settle(service, keeper)?;
         signals.unblock()?;
         let metrics = service.metrics();
         thread::spawn(move || desk.serve(&about, &*metrics));
         tracing::info!("serving");
         Ok(service.serve(doors, stop)?)
-    });
-    if let Err(error) = &served {
-        tracing::error!("{error:#}");
+    };
+    // The keeper undoes the set-up; the copies of what it holds must not be dropped here, whatever happens.
+    process::exit(status_of(work));
+}
+
+/// Exit status of a worker that has panicked, as of any Rust program.
+const PANICKED: i32 = 101;
+
+/// Does a worker's work. Returns its exit status.
+fn status_of(work: impl FnOnce() -> anyhow::Result<()>) -> i32 {
+    match panic::catch_unwind(AssertUnwindSafe(work)) {
+        Ok(Ok(())) => 0,
+        Ok(Err(error)) => {
+            tracing::error!("{error:#}");
+            1
+        }
+        Err(_) => PANICKED,
     }
-    // The keeper undoes the set-up.
-    process::exit(i32::from(served.is_err()));
 }
 
 #[allow(unsafe_code, reason = "a process that runs no other program")]
@@ -121,4 +135,16 @@ fn settle(service: &impl Service, keeper: Pid) -> anyhow::Result<Stop> {
     prctl::set_pdeathsig(Signal::SIGKILL)?;
     anyhow::ensure!(getppid() == keeper, "the keeper is dead");
     Ok(Stop::at(&[SIGTERM])?.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_worker_that_panics_has_a_status_of_its_own() {
+        assert_eq!(status_of(|| Ok(())), 0);
+        assert_eq!(status_of(|| anyhow::bail!("an error")), 1);
+        assert_eq!(status_of(|| panic!("a bug")), PANICKED);
+    }
 }

@@ -148,7 +148,7 @@ fn chains(device: &str, links: &[String], takes: &str, sources: &[IpAddr], drops
     let links: Vec<_> = links.iter().map(|link| format!("\"{link}\"")).collect();
     format!(
         "chain take {{ {takes}}}; \
-         chain out {{ type nat hook output priority -100; tcp flags & (fin | syn | rst | ack) != syn return; \
+         chain leaving {{ type nat hook output priority -100; tcp flags & (fin | syn | rst | ack) != syn return; \
          meta mark {WIRELESS_MARK:#x} return; oifname != {{ {} }} return; fib daddr type local return; jump take; }}; \
          chain masks {{ type nat hook postrouting priority srcnat; {masks}}}; \
          chain through {{ type filter hook forward priority filter; \

@@ -79,10 +79,15 @@ impl PacketSocket {
         let mut description = [0; DESCRIPTION_LEN];
         let mut parts = [IoSliceMut::new(&mut description), IoSliceMut::new(&mut self.frame[..LONGEST])];
         let fd = self.socket.as_raw_fd();
-        let message = match recvmsg::<()>(fd, &mut parts, Some(&mut self.control), MsgFlags::empty()) {
-            Ok(message) => message,
-            Err(Errno::EAGAIN | Errno::ENETDOWN) => return Ok(None),
-            Err(error) => return Err(error.into()),
+        let message = loop {
+            match recvmsg::<()>(fd, &mut parts, Some(&mut self.control), MsgFlags::empty()) {
+                Ok(message) => break message,
+                // The kernel has dropped a frame whose segmentation it cannot describe: before Linux 6.2, that of
+                // UDP (UDP_SEGMENT).
+                Err(Errno::EINVAL) => self.missed.set(self.missed.get() + 1),
+                Err(Errno::EAGAIN | Errno::ENETDOWN) => return Ok(None),
+                Err(error) => return Err(error.into()),
+            }
         };
         let mut tag = None;
         self.arrived = None;

@@ -6,7 +6,7 @@
 //! process has also recorded stays: the last one undoes it.
 
 use super::detour::Detour;
-use super::{Namespace, divert, sysctl};
+use super::{Namespace, divert, nft, sysctl};
 use crate::warn;
 use airtcp_kernel::cgroup::View;
 use airtcp_kernel::namespace;
@@ -45,12 +45,14 @@ pub enum Change {
     Divert(u32),
     /// Policy rules in the network namespace in which they are recorded.
     Detour(Detour),
+    /// A table of nft, by its family and name, in the network namespace in which it is recorded.
+    Table(String),
 }
 
 impl Change {
     /// Returns whether it can be undone only in its own network namespace.
     fn is_of_namespace(&self) -> bool {
-        matches!(self, Change::Sysctl { .. } | Change::Divert(_) | Change::Detour(_))
+        !matches!(self, Change::Cgroup(_) | Change::File(_))
     }
 }
 
@@ -65,6 +67,7 @@ impl fmt::Display for Change {
             Change::File(path) => write!(f, "the file {}", path.display()),
             Change::Divert(mark) => write!(f, "the policy route for the mark {mark:#x}"),
             Change::Detour(detour) => write!(f, "the policy route {detour}"),
+            Change::Table(name) => write!(f, "the nft table {name}"),
         }
     }
 }
@@ -365,6 +368,7 @@ fn undo(entry: &Entry, others: &[Entry]) -> io::Result<()> {
         Change::File(path) => fs::remove_file(path),
         Change::Divert(mark) => divert::remove(*mark),
         Change::Detour(detour) => detour.remove(),
+        Change::Table(name) => nft::remove(name),
     };
     match done {
         // Gone already, e.g. the sysctl with its interface.
@@ -387,9 +391,23 @@ fn remove_emptied(cgroup: &Path) -> io::Result<()> {
     fs::remove_dir(cgroup)
 }
 
+/// A number that the calling thread's network namespace has, and no other living one.
+fn cookie() -> io::Result<u64> {
+    match netns_cookie() {
+        // Before Linux 5.14. A later namespace may get the number of one that is gone.
+        Err(error) if error.raw_os_error() == Some(libc::ENOPROTOOPT) => inode(),
+        found => found,
+    }
+}
+
+/// The number of the calling thread's network namespace in the kernel's file system of namespaces.
+fn inode() -> io::Result<u64> {
+    fs::metadata("/proc/thread-self/ns/net").map(|found| found.ino())
+}
+
 /// A number that the calling thread's network namespace has, and no other one until the host boots.
 #[allow(unsafe_code, reason = "neither std nor nix has SO_NETNS_COOKIE")]
-fn cookie() -> io::Result<u64> {
+fn netns_cookie() -> io::Result<u64> {
     let socket = UdpSocket::bind("0.0.0.0:0")?;
     let (mut cookie, mut len) = (0u64, size_of::<u64>() as libc::socklen_t);
     // SAFETY: the kernel writes at most `len` bytes to `cookie`, which has as many.

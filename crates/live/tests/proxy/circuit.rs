@@ -87,7 +87,7 @@ impl Gateway {
         self.children().into_iter().find(is_ours).unwrap()
     }
 
-    fn children(&self) -> Vec<i32> {
+    pub fn children(&self) -> Vec<i32> {
         let children = format!("/proc/{0}/task/{0}/children", self.process.id());
         let children = fs::read_to_string(children).unwrap();
         children.split_whitespace().map(|child| child.parse().unwrap()).collect()
@@ -95,7 +95,7 @@ impl Gateway {
 }
 
 /// Returns whether all threads of a process have ended, even if nobody has reaped it.
-fn has_ended(process: &i32) -> bool {
+pub fn has_ended(process: &i32) -> bool {
     let Ok(threads) = fs::read_dir(format!("/proc/{process}/task")) else { return true };
     let is_zombie =
         |thread: PathBuf| fs::read_to_string(thread.join("stat")).map_or(true, |stat| stat.contains(") Z "));

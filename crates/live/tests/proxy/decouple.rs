@@ -1,6 +1,6 @@
 //! `airtcpd decouple` between real ends: programs at the base station, and what they connect to at the mobile host.
 
-use crate::circuit::{Gateway, KEY, RECEIVE, data, link, of};
+use crate::circuit::{Gateway, KEY, RECEIVE, data, has_ended, link, of};
 use crate::daemon::{at_base_of, tell};
 use crate::ends::fate_of_connecting;
 use crate::rig::{MOBILE, Rig, SERVER, accept, connect, eventually, ip, listen, records};
@@ -382,5 +382,21 @@ fn a_command() {
 
         let mut daemon = begin("kill -9 $$");
         assert_eq!(daemon.process.wait().unwrap().code(), Some(128 + 9));
+
+        // It succeeds although what carries its data is dead.
+        let mut daemon = begin("echo > /run/begun; until [ -e /run/go ]; do sleep 0.01; done");
+        eventually(|| std::fs::exists("/run/begun").unwrap(), "it has begun");
+        let children = daemon.children();
+        tell(&daemon.process, Signal::SIGSTOP);
+        kill(Pid::from_raw(daemon.worker()), Signal::SIGKILL).unwrap();
+        std::fs::write("/run/go", "").unwrap();
+        let comm = |child: &i32| std::fs::read_to_string(format!("/proc/{child}/comm")).unwrap();
+        eventually(
+            || children.iter().filter(|child| comm(child) != "nft\n").all(has_ended),
+            "both have ended",
+        );
+        tell(&daemon.process, Signal::SIGCONT);
+        assert_eq!(daemon.process.wait().unwrap().code(), Some(1));
+        assert_eq!(traces(daemon.process.id()), "");
     });
 }

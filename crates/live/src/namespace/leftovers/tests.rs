@@ -39,6 +39,16 @@ fn entry(change: &Change) -> String {
 }
 
 #[test]
+fn namespaces_differ_in_their_cookies_and_before_linux_5_14_in_their_inodes() {
+    let Some(other) = Namespace::if_permitted() else { return };
+    for number in [cookie, inode] {
+        let here = number().unwrap();
+        assert_eq!(number().unwrap(), here);
+        assert_ne!(other.run(number).unwrap().unwrap(), here);
+    }
+}
+
+#[test]
 fn who_lives_undoes_it_alone() {
     let folder = Folder::new("lives");
     let record = RecordedChange::write(&folder.0, folder.file()).unwrap();

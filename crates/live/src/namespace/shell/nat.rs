@@ -67,7 +67,7 @@ fn outward() -> io::Result<Vec<String>> {
 fn table(device: &str, near: Ipv4Addr, closed: &[String]) -> io::Result<Table> {
     let drops = forwarding::for_nobody_else("", closed);
     let chains = format!(
-        "chain out {{ type nat hook postrouting priority srcnat; ip saddr {near} oifname != \"{device}\" masquerade; }}; \
+        "chain leaving {{ type nat hook postrouting priority srcnat; ip saddr {near} oifname != \"{device}\" masquerade; }}; \
          chain through {{ type filter hook forward priority filter; {drops}}};"
     );
     Table::make(&format!("ip airtcp_{}", process::id()), &chains)
