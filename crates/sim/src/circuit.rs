@@ -19,7 +19,7 @@
 //! find its tunnel queue full are lost. What the connections of a flow's own circuit send enters the tunnel
 //! queue directly, not through a station.
 
-use crate::ahead::What;
+use crate::ahead::Arrival;
 use crate::ends::Ends;
 use crate::flow::{Flow, Stop};
 use crate::network::Network;
@@ -28,7 +28,7 @@ use crate::routes::RouteId;
 use crate::stage::Stage;
 use crate::timer::Timer;
 use crate::topology::{Side, Topology};
-use airtcp_proto::circuit::{self, Compression, Config, Output, Pair, Receiver, Reply, Sender};
+use airtcp_proto::circuit::{self, Compression, Config, Output, Pair, Receiver, Reply, Sender, transmit};
 use airtcp_proto::middlebox::Direction;
 use airtcp_proto::path::Compressible;
 use airtcp_proto::queue::{DropCause, Item};
@@ -108,6 +108,18 @@ pub struct ControlTotals {
 }
 
 impl Counts {
+    #[inline(always)]
+    fn on_data_sent(&mut self, bytes: u32) {
+        self.forwarded_packets += 1;
+        self.forwarded_bytes += u64::from(bytes);
+    }
+
+    #[inline(always)]
+    fn on_header_sent(&mut self, bytes: u32) {
+        self.header_packets_sent += 1;
+        self.header_bytes_sent += u64::from(bytes);
+    }
+
     fn on_window(&mut self, now: Time, window: u32) {
         self.window_time += u128::from(self.window) * u128::from(now.since(self.window_since).0);
         (self.window, self.window_since) = (window, now);
@@ -289,7 +301,7 @@ impl Circuit {
     #[inline(never)]
     fn fill_from(&mut self, stage: &mut Stage, ends: &mut Ends, endpoint: u32, room: u32) -> bool {
         let mut refused = Vec::new();
-        let has_more = ends.fill(stage, endpoint, room, |network, _, id| {
+        let has_more = ends.fill(stage, endpoint, room, |network, id| {
             if !self.enter(network, id) {
                 refused.push(id);
             }
@@ -325,7 +337,7 @@ impl Circuit {
             return false;
         }
         let is_plain = !stage.network.is_watched && self.compressing.is_empty();
-        let any = is_plain && self.transmit_expected(stage, ends);
+        let any = is_plain && transmit(now, &mut Tunnel { circuit: self, stage, ends, follows: false });
         if self.sender.rests(now) {
             return any;
         }
@@ -342,13 +354,11 @@ impl Circuit {
             any = true;
             let id = match output {
                 Output::Data(item) => {
-                    self.counts.forwarded_packets += 1;
-                    self.counts.forwarded_bytes += u64::from(item.bytes);
+                    self.counts.on_data_sent(item.bytes);
                     item.id
                 }
                 Output::Header { control, bytes, repeats } => {
-                    self.counts.header_packets_sent += 1;
-                    self.counts.header_bytes_sent += u64::from(bytes);
+                    self.counts.on_header_sent(bytes);
                     let id = network.packets.insert_segment(&transmit);
                     self.address(network.packets.get_mut(id), Load::Header { control, repeats }, bytes);
                     self.announce(&mut network.topology, id, transmit.segment);
@@ -362,30 +372,6 @@ impl Circuit {
     fn announce(&self, topology: &mut Topology, id: u32, segment: Segment) {
         let header = Compressible { segment, saving: self.saving };
         self.compressing.iter().for_each(|&side| topology.side_mut(side).announce(id, header));
-    }
-
-    /// Sends data packets, each followed by a header packet, as long as the sender has nothing else to send. Requires
-    /// that nobody watches and no link compresses. Returns whether anything left.
-    fn transmit_expected(&mut self, stage: &mut Stage, ends: &mut Ends) -> bool {
-        let mut sent = 0;
-        let now = stage.network.now;
-        while let Some(mut burst) = self.sender.begin_burst(now) {
-            let mut header = Header::default();
-            let mut follows = false;
-            while let Some(pair) = self.sender.next_in_burst(now, &mut burst, &mut header) {
-                self.counts.forwarded_bytes += u64::from(pair.item.bytes);
-                self.counts.header_bytes_sent += u64::from(pair.bytes);
-                self.send_data(stage, ends, pair.item);
-                follows = self.send_header(stage, &header, pair, follows);
-            }
-            sent += u64::from(burst.sent);
-            if self.sender.end_burst(now, &burst) {
-                break;
-            }
-        }
-        self.counts.forwarded_packets += sent;
-        self.counts.header_packets_sent += sent;
-        sent > 0
     }
 
     /// Sends a data packet, and delivers it where the receiver is [ahead](crate::ahead).
@@ -488,8 +474,7 @@ impl Circuit {
         let id = network.packets.vacant();
         let item = Item { id, bytes: reply.bytes, flow: self.first_number, ..Item::default() };
         if let Some(at) = self.send(network, EXIT, item) {
-            let what = What::HeaderAck(u32::from(self.place.number));
-            return network.ahead.answer(at, what, *ack);
+            return network.ahead.answer(at, Arrival::HeaderAck { circuit: self.place.number, header: *ack });
         }
         let id = network.packets.insert_ack(*ack, &SackBlocks::NONE);
         self.address_reply(network, id, reply);
@@ -566,6 +551,36 @@ impl Circuit {
         (packet.exit, packet.route, packet.direction) = (nodes[end], routes[end ^ 1], direction);
         packet.flow = u32::from(number);
         packet.number = self.first_number + u32::from(control);
+    }
+}
+
+/// Where a circuit's data packets and header packets go if nobody watches and no link compresses.
+struct Tunnel<'a> {
+    circuit: &'a mut Circuit,
+    stage: &'a mut Stage,
+    ends: &'a mut Ends,
+    /// Has the receiver just got a header packet of the same burst?
+    follows: bool,
+}
+
+impl circuit::Outlet for Tunnel<'_> {
+    #[inline(always)]
+    fn sender(&mut self) -> &mut Sender {
+        &mut self.circuit.sender
+    }
+
+    #[inline(always)]
+    fn begin_burst(&mut self) {
+        self.follows = false;
+    }
+
+    #[inline(always)]
+    fn take(&mut self, header: &Header, pair: Pair) {
+        let Tunnel { circuit, stage, ends, follows } = self;
+        circuit.counts.on_data_sent(pair.item.bytes);
+        circuit.counts.on_header_sent(pair.bytes);
+        circuit.send_data(stage, ends, pair.item);
+        *follows = circuit.send_header(stage, header, pair, *follows);
     }
 }
 

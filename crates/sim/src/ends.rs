@@ -1,18 +1,20 @@
 //! The ends of connections: what is delivered to them, what their applications do, and what they send.
 
-use crate::ahead::{Connected, Entry, Text, plain_bytes};
 use crate::circuit::Circuit;
-use crate::flow::{Flow, Phase, RECEIVER, SENDER, Transfer, note_delivered};
+use crate::connected::Connected;
+use crate::flow::{Flow, Phase, RECEIVER, SENDER, Transfer};
 use crate::network::{Network, UDP_HEADERS_BYTES};
+use crate::outlet::{IntoCircuit, IntoNetwork, Outflow, Target, ToReceiver};
 use crate::packet::{Load, Packet, STATIONS_OWN};
+use crate::parcel::Parcel;
 use crate::stage::Stage;
 use crate::timer::{Clock, Timer};
 use crate::traffic::Action;
 use crate::transfers::Transfers;
 use airtcp_proto::prefetch::prefetch_part;
 use airtcp_proto::queue::DropCause;
-use airtcp_proto::tcp::{Connection, Event};
-use airtcp_wire::{Header, SackBlocks, Time};
+use airtcp_proto::tcp::{Connection, Event, Sent, transmit};
+use airtcp_wire::{Header, SackBlocks, Segment, Time};
 
 /// Flows and their connections. The number of a connection's end, its `endpoint`, is twice the connection's place, plus
 /// one for the receiver. Where a method returns a circuit, the connection sends through it and waits for it.
@@ -91,50 +93,48 @@ impl Ends {
         }
     }
 
-    /// Delivers data, new or repeated, to a connection that only receives, and sends its ACK if one is due. Returns
-    /// whether the connection expected this.
-    #[inline(never)]
-    pub fn deliver_expected_data(
+    /// Connects what acts on the connection with this sending end.
+    #[inline(always)]
+    pub fn connected<'a>(&'a mut self, stage: &'a mut Stage, endpoint: u32) -> Connected<'a> {
+        let transfer = self.transfers.get_mut(endpoint >> 1);
+        let flow = &mut self.flows[transfer.flow as usize];
+        Connected { stage, transfer, flow, endpoint }
+    }
+
+    /// Delivers data, new or repeated, from this sending end to a connection that only receives, and answers if an ACK is
+    /// due. Returns whether the connection expected this; if not, nothing has changed.
+    #[inline(always)]
+    pub fn deliver_data(
         &mut self,
         stage: &mut Stage,
         circuits: &mut [Circuit],
-        id: u32,
         endpoint: u32,
+        data: &Parcel,
     ) -> bool {
-        let Network { packets, now, .. } = &stage.network;
-        let (now, packet) = (*now, packets.get(id));
-        let transfer = self.transfers.get_mut(endpoint >> 1);
-        let end = &mut transfer.ends[RECEIVER];
-        if !packets.is_header_all(id) || !end.handle_expected_text(now, &packet.header, packet.ecn) {
-            return false;
+        let (now, clock) = (stage.network.now, stage.schedule.clock());
+        let mut connected = self.connected(stage, endpoint);
+        let is_expected = connected.take(now, data, false, clock);
+        if is_expected {
+            count_at_circuit(circuits, connected.flow);
         }
-        let flow = &mut self.flows[packet.flow as usize];
-        count_at_circuit(circuits, flow);
-        count_delivery(&mut stage.network, transfer, flow, id);
-        stage.network.packets.remove(id);
-        transfer.under_way -= 1;
-        let end = &mut transfer.ends[RECEIVER];
-        match end.read_and_answer(now, &mut stage.network.sack) {
-            Ok(ack) => Connected { stage, transfer, flow, endpoint: endpoint ^ 1 }.send_ack(ack),
-            Err(deadline) => stage.schedule.set(Timer::Endpoint(endpoint), deadline),
-        }
-        true
+        is_expected
     }
 
     /// Delivers an ACK to a connection that only sends, which then sends what it may. Returns `None` if the connection
     /// does not expect this ACK, else the circuit that it sends through, if any.
     // The callers are hot, and know where everything is.
     #[inline(always)]
-    pub fn deliver_expected_ack(
+    pub fn deliver_ack(
         &mut self,
         stage: &mut Stage,
         endpoint: u32,
         ack: &Header,
         sack: &SackBlocks,
     ) -> Option<Option<u16>> {
-        let transfer = self.transfers.get_mut(endpoint >> 1);
-        let flow = &mut self.flows[transfer.flow as usize];
-        if !transfer.ends[SENDER].handle_expected_ack(stage.network.now, ack, sack) {
+        let now = stage.network.now;
+        let mut connected = self.connected(stage, endpoint);
+        let Connected { transfer, flow, .. } = &mut connected;
+        if !transfer.ends[SENDER].receive_ack(now, ack, sack) {
             return None;
         }
         transfer.under_way -= 1;
@@ -142,27 +142,10 @@ impl Ends {
         if flow.circuit.is_some() {
             return Some(flow.circuit);
         }
-        if !send_expected(stage, transfer, endpoint, flow) {
-            self.service_anything(stage, endpoint);
+        if !send(connected) {
+            self.look_whether_over(stage, endpoint >> 1);
         }
         Some(None)
-    }
-
-    /// Delivers new data that is not in the slab to its receiver, which is [ahead](crate::ahead). If the receiver does
-    /// not expect it, it goes into the slab: returns its id there.
-    #[inline(always)]
-    pub fn deliver_text(&mut self, stage: &mut Stage, endpoint: u32, entry: &Entry) -> Option<u32> {
-        let &Entry { at, ref header, offset, .. } = entry;
-        let transfer = self.transfers.get_mut(endpoint >> 1);
-        let flow = &mut self.flows[transfer.flow as usize];
-        let mut connected = Connected { stage, transfer, flow, endpoint };
-        if !connected.take(at, &Text { header, offset, follows: false }) {
-            return Some(connected.put_data(header, offset));
-        }
-        flow.counts.on_delivered(plain_bytes(header));
-        stage.network.packets_delivered += 1;
-        transfer.under_way -= 1;
-        None
     }
 
     /// Delivers data that has left the circuit of its flow alone to the receiver, if that is [ahead](crate::ahead) and
@@ -171,42 +154,33 @@ impl Ends {
     pub fn deliver_ahead(&mut self, stage: &mut Stage, id: u32, at: Time) -> bool {
         let packet = stage.network.packets.get(id);
         let Load::Tcp { endpoint } = packet.load else { return false };
-        let transfer = self.transfers.get_mut(endpoint >> 1);
-        let flow = &mut self.flows[packet.flow as usize];
-        let &Packet { header, offset, bytes, .. } = packet;
-        if !flow.runs_ahead || !packet.is_plain() {
-            return false;
-        }
         // What waits in a tunnel queue is never marked, so its ECN field is that of new data.
-        let text = Text { header: &header, offset, follows: false };
-        let mut connected = Connected { stage, transfer, flow, endpoint: endpoint ^ 1 };
-        if !connected.receive(at, &text) {
-            return false;
+        let (data, is_plain) = (stage.network.packets.parcel(id), packet.is_plain());
+        let mut connected = self.connected(stage, endpoint ^ 1);
+        let is_delivered = connected.flow.runs_ahead && is_plain && connected.receive(at, &data, false);
+        if is_delivered {
+            stage.network.packets.remove(id);
         }
-        connected.count_received(1, bytes);
-        transfer.under_way -= 1;
-        stage.network.packets.remove(id);
-        true
+        is_delivered
     }
 
-    /// Delivers any packet of a connection.
+    /// Delivers any packet to this end of its connection. `segment` is all of it, of which `parcel` may lack options.
     #[inline(never)]
     pub fn deliver_segment(
         &mut self,
         stage: &mut Stage,
         circuits: &mut [Circuit],
-        id: u32,
         endpoint: u32,
+        segment: &Segment,
+        parcel: &Parcel,
     ) -> Option<u16> {
-        let Network { packets, now, recorder, .. } = &mut stage.network;
-        let packet = packets.get(id);
+        let mut connected = self.connected(stage, endpoint & !1);
+        let Connected { stage: Stage { network, .. }, transfer, flow, .. } = &mut connected;
+        let Network { now, recorder, .. } = network;
         let end = (endpoint & 1) as usize;
-        let transfer = self.transfers.get_mut(endpoint >> 1);
-        let flow = &mut self.flows[packet.flow as usize];
-        transfer.under_way -= 1;
         let duplicates =
             if recorder.is_some() { transfer.ends[end].stats().duplicate_acks_received } else { 0 };
-        transfer.ends[end].handle_segment(*now, &packets.segment(id), packet.ecn);
+        transfer.ends[end].handle_segment(*now, segment, parcel.ecn);
         if end == SENDER {
             if let Some(recorder) = recorder {
                 recorder.on_ack(*now, transfer.flow, &transfer.ends[SENDER], duplicates);
@@ -214,11 +188,11 @@ impl Ends {
             note_ack(transfer, flow);
         } else {
             count_at_circuit(circuits, flow);
-            if packet.is_data() {
-                count_delivery(&mut stage.network, transfer, flow, id);
-            }
         }
-        stage.network.packets.remove(id);
+        match end == RECEIVER && segment.len > 0 {
+            true => connected.count_delivered(parcel),
+            false => connected.transfer.under_way -= 1,
+        }
         self.service_seldom(stage, endpoint)
     }
 
@@ -268,70 +242,27 @@ impl Ends {
     // Inlined where timers are handled, which is hot.
     #[inline(always)]
     fn service(&mut self, stage: &mut Stage, endpoint: u32) -> Option<u16> {
-        let is_all = match (endpoint & 1) as usize {
-            SENDER => self.service_sender(stage, endpoint),
-            _ => self.service_receiver(stage, endpoint),
-        };
-        if is_all { None } else { self.service_anything(stage, endpoint) }
+        let end = (endpoint & 1) as usize;
+        let mut connected = self.connected(stage, endpoint & !1);
+        serve_application(&mut connected, end);
+        if end == SENDER && connected.flow.circuit.is_some() {
+            return connected.flow.circuit;
+        }
+        let is_running = connected.transfer.phase == Phase::Running;
+        match end {
+            SENDER => _ = send(connected),
+            _ => send_as_receiver(connected),
+        }
+        if !is_running {
+            self.look_whether_over(stage, endpoint >> 1);
+        }
+        None
     }
 
     /// As [`service`](Ends::service), for callers that are not hot.
     #[inline(never)]
     fn service_seldom(&mut self, stage: &mut Stage, endpoint: u32) -> Option<u16> {
         self.service(stage, endpoint)
-    }
-
-    /// Services a receiver that has nothing to send but perhaps an ACK. Returns whether that is so.
-    fn service_receiver(&mut self, stage: &mut Stage, endpoint: u32) -> bool {
-        let transfer = self.transfers.get_mut(endpoint >> 1);
-        let end = &mut transfer.ends[RECEIVER];
-        if transfer.phase != Phase::Running || !end.only_receives() || end.readable() > 0 {
-            return false;
-        }
-        let ack = end.poll_expected_ack(stage.network.now, &mut stage.network.sack);
-        stage.schedule.set(Timer::Endpoint(endpoint), end.poll_expected_timeout());
-        if let Some(ack) = ack {
-            let flow = &mut self.flows[transfer.flow as usize];
-            Connected { stage, transfer, flow, endpoint: endpoint ^ 1 }.send_ack(ack);
-        }
-        true
-    }
-
-    /// Services a sender that has nothing to send but new data. Returns whether that is so.
-    fn service_sender(&mut self, stage: &mut Stage, endpoint: u32) -> bool {
-        let transfer = self.transfers.get_mut(endpoint >> 1);
-        let flow = &mut self.flows[transfer.flow as usize];
-        let is_plain = flow.circuit.is_none()
-            && transfer.phase == Phase::Running
-            && transfer.ends[SENDER].readable() == 0;
-        is_plain && send_expected(stage, transfer, endpoint, flow)
-    }
-
-    #[inline(never)]
-    fn service_anything(&mut self, stage: &mut Stage, endpoint: u32) -> Option<u16> {
-        let (index, end) = (endpoint >> 1, (endpoint & 1) as usize);
-        let transfer = self.transfers.get_mut(index);
-        let flow = &mut self.flows[transfer.flow as usize];
-        while let Some(event) = transfer.ends[end].poll_event() {
-            on_event(stage.network.now, index, end, transfer, flow, event);
-        }
-        let readable = transfer.ends[end].readable();
-        if readable > 0 {
-            transfer.ends[end].read(readable);
-            if let Some(recorder) = &mut stage.network.recorder
-                && end == RECEIVER
-            {
-                recorder.on_received(transfer.flow, readable);
-            }
-        }
-        if end == SENDER && flow.circuit.is_some() {
-            return flow.circuit;
-        }
-        let send = |network: &mut Network, flow: &Flow, id| network.send(flow, end, id);
-        stage.network.drain(transfer, endpoint, flow, u32::MAX, send);
-        stage.schedule.set(Timer::Endpoint(endpoint), transfer.ends[end].poll_timeout());
-        self.look_whether_over(stage, index);
-        None
     }
 
     /// Retires a connection that has received something and may be over now.
@@ -357,21 +288,17 @@ impl Ends {
         stage: &mut Stage,
         endpoint: u32,
         room: u32,
-        mut enter: impl FnMut(&mut Network, &Flow, u32),
+        enter: impl FnMut(&Network, u32),
     ) -> bool {
-        let transfer = self.transfers.get_mut(endpoint >> 1);
-        let flow = &mut self.flows[transfer.flow as usize];
-        let left = stage.network.take_expected(transfer, endpoint, flow, room, &mut enter);
-        let is_all = match left {
-            None => true,
-            Some(0) => false,
-            Some(left) => stage.network.drain(transfer, endpoint, flow, left, &mut enter),
-        };
-        match is_all {
-            true => stage.schedule_sender(endpoint, &transfer.ends[SENDER]),
-            false => self.schedule_waiting(stage, endpoint),
+        let now = stage.network.now;
+        let from = self.connected(stage, endpoint);
+        let has_more =
+            transmit(now, &mut Outflow { from, target: IntoCircuit { room, enter } }) == Sent::Part;
+        match has_more {
+            true => self.schedule_waiting(stage, endpoint),
+            false => stage.schedule_sender(endpoint, &self.transfers.get(endpoint >> 1).ends[SENDER]),
         }
-        !is_all
+        has_more
     }
 
     /// Schedules a sending end that waits for room in a circuit. What is due already, it does when there is room.
@@ -455,25 +382,46 @@ impl Ends {
     }
 }
 
-/// Sends the new data of a connection that only sends. Returns whether nothing else may leave; then the sender is
-/// scheduled.
+/// Handles what an end tells its application, which reads all.
 #[inline(always)]
-fn send_expected(stage: &mut Stage, transfer: &mut Transfer, endpoint: u32, flow: &mut Flow) -> bool {
-    match flow.runs_ahead {
-        true => Connected { stage, transfer, flow, endpoint }.send_expected(),
-        false => send_packets(stage, transfer, endpoint, flow),
+fn serve_application(connected: &mut Connected<'_>, end: usize) {
+    let Connected { stage, transfer, flow, endpoint } = connected;
+    while let Some(event) = transfer.ends[end].poll_event() {
+        on_event(stage.network.now, *endpoint >> 1, end, transfer, flow, event);
+    }
+    let readable = transfer.ends[end].readable();
+    if readable > 0 {
+        transfer.ends[end].read(readable);
+        if let Some(recorder) = &mut stage.network.recorder
+            && end == RECEIVER
+        {
+            recorder.on_received(transfer.flow, readable);
+        }
     }
 }
 
-/// As [`send_expected`] where the receiver is not ahead.
-#[inline(never)]
-fn send_packets(stage: &mut Stage, transfer: &mut Transfer, endpoint: u32, flow: &mut Flow) -> bool {
-    let send = |network: &mut Network, flow: &Flow, id| network.send(flow, SENDER, id);
-    let is_all = stage.network.take_expected(transfer, endpoint, flow, u32::MAX, send).is_none();
-    if is_all {
-        stage.schedule_sender(endpoint, &transfer.ends[SENDER]);
+/// Sends what the sender of a connection may send. Returns whether that was new data alone.
+#[inline(always)]
+fn send(from: Connected<'_>) -> bool {
+    match from.flow.runs_ahead {
+        true => send_into(from, ToReceiver::default()),
+        false => send_into_network(from),
     }
-    is_all
+}
+
+#[inline(never)]
+fn send_into_network(from: Connected<'_>) -> bool {
+    send_into(from, IntoNetwork::<SENDER>)
+}
+
+#[inline(never)]
+fn send_as_receiver(from: Connected<'_>) {
+    send_into(from, IntoNetwork::<RECEIVER>);
+}
+
+#[inline(always)]
+fn send_into(from: Connected<'_>, target: impl Target) -> bool {
+    Outflow { from, target }.run() == Sent::NewData
 }
 
 /// Notes what an ACK has told the sender.
@@ -493,18 +441,6 @@ fn note_ack(transfer: &mut Transfer, flow: &mut Flow) {
 fn count_at_circuit(circuits: &mut [Circuit], flow: &Flow) {
     if let Some(circuit) = flow.counted_by {
         circuits[usize::from(circuit)].on_delivered();
-    }
-}
-
-/// Counts data that has reached its receiver.
-#[inline]
-fn count_delivery(network: &mut Network, transfer: &mut Transfer, flow: &mut Flow, id: u32) {
-    let packet = network.packets.get(id);
-    flow.counts.on_delivered(packet.bytes);
-    network.packets_delivered += 1;
-    let order = network.packets.order(id);
-    if transfer.truth.is_undecided() && order != STATIONS_OWN {
-        note_delivered(&mut transfer.truth, flow, packet.range(), order);
     }
 }
 

@@ -1,11 +1,12 @@
 //! The engine: what happens at each event. See [`crate::run()`] for the loop around it.
 
-use crate::ahead::{Arrival, Entry, What, pass_station};
+use crate::ahead::{Arrival, pass_station};
 use crate::circuit::{Circuit, ENTRY, EXIT};
 use crate::ends::Ends;
 use crate::flow::{Flow, RECEIVER, SENDER, Stop, Totals};
 use crate::network::Network;
 use crate::packet::{Load, Packet};
+use crate::parcel::Parcel;
 use crate::sampling;
 use crate::stage::Stage;
 use crate::station::{Station, put_out};
@@ -17,7 +18,7 @@ use airtcp_proto::middlebox::Direction;
 use airtcp_proto::path::{Fate, Output};
 use airtcp_proto::prefetch::prefetch;
 use airtcp_proto::queue::DropCause;
-use airtcp_wire::{Dur, Header, SackBlocks, Time};
+use airtcp_wire::{Dur, Ecn, Header, SackBlocks, Segment, Time};
 use std::collections::BTreeSet;
 
 pub struct Engine {
@@ -184,8 +185,8 @@ impl Engine {
         if self.ends.are_many() {
             self.look_ahead_in_arrivals();
         }
-        match arrival.what() {
-            What::Plain(endpoint) => self.deliver_ack(endpoint, &arrival.header(), &SackBlocks::NONE),
+        match arrival {
+            Arrival::Ack { endpoint, header } => self.deliver_ack(endpoint, &header, &SackBlocks::NONE),
             _ => self.deliver_arrival(arrival),
         }
     }
@@ -193,55 +194,57 @@ impl Engine {
     /// Handles an answer that reaches a station.
     #[inline(never)]
     fn on_returning(&mut self) {
-        if let Some(entry) = self.stage.network.ahead.pop_returning() {
-            self.pass_station(&entry);
+        if let Some((at, arrival)) = self.stage.network.ahead.pop_returning() {
+            self.pass_station(at, &arrival);
         }
     }
 
+    /// Delivers what was foreseen to arrive now.
     // By value, so that the caller can keep the ACKs that it handles itself in registers.
     #[inline(never)]
     fn deliver_arrival(&mut self, arrival: Arrival) {
-        match arrival.what() {
-            What::Plain(endpoint) => self.deliver_rarer_ack(endpoint, &arrival.header(), &SackBlocks::NONE),
-            What::Sacked(endpoint) => {
+        match arrival {
+            Arrival::Data { endpoint, header, offset } => self.deliver_new_data(endpoint, &header, offset),
+            Arrival::Ack { endpoint, header } => self.deliver_ack(endpoint, &header, &SackBlocks::NONE),
+            Arrival::SackedAck { endpoint, header } => {
                 let blocks = self.stage.network.ahead.pop_blocks();
-                self.deliver_rarer_ack(endpoint, &arrival.header(), &blocks);
+                self.deliver_ack(endpoint, &header, &blocks);
             }
-            What::HeaderAck(circuit) => self.deliver_header_ack(circuit, &arrival.header()),
-            What::Packet(id) => self.deliver(id),
+            Arrival::HeaderAck { circuit, header } => self.deliver_header_ack(circuit, &header),
+            Arrival::Kept(id) => self.deliver(id),
         }
     }
 
-    /// Delivers an ACK that is not in the slab to the sender.
+    /// Delivers new data that is not in the slab.
+    fn deliver_new_data(&mut self, endpoint: u32, header: &Header, offset: u64) {
+        let Engine { ends, circuits, stage, .. } = self;
+        let data = ends.connected(stage, endpoint).new_data(header, offset);
+        if !ends.deliver_data(stage, circuits, endpoint, &data) {
+            self.deliver_segment(endpoint ^ 1, &header.into(), &data);
+        }
+    }
+
+    /// Delivers an ACK that is not in the slab.
     #[inline(always)]
     fn deliver_ack(&mut self, endpoint: u32, ack: &Header, sack: &SackBlocks) {
-        let Engine { ends, stage, .. } = self;
-        match ends.deliver_expected_ack(stage, endpoint, ack, sack) {
-            Some(circuit) => self.send_by_circuit(circuit, endpoint),
-            None => self.deliver_as_packet(endpoint, *ack, sack),
+        if !self.deliver_expected_ack(endpoint, ack, sack) {
+            let segment = Segment { sack: *sack, ..ack.into() };
+            self.deliver_segment(endpoint, &segment, &Parcel::new(*ack, 0, Ecn::NotEct));
         }
     }
 
-    /// As [`deliver_ack`](Engine::deliver_ack), for callers that are not the hottest.
-    #[inline(never)]
-    fn deliver_rarer_ack(&mut self, endpoint: u32, ack: &Header, sack: &SackBlocks) {
-        self.deliver_ack(endpoint, ack, sack);
+    /// Delivers an ACK if the sender expects it. Returns whether it does; if not, nothing has changed.
+    #[inline(always)]
+    fn deliver_expected_ack(&mut self, endpoint: u32, ack: &Header, sack: &SackBlocks) -> bool {
+        let Engine { ends, stage, .. } = self;
+        let Some(circuit) = ends.deliver_ack(stage, endpoint, ack, sack) else { return false };
+        self.send_by_circuit(circuit, endpoint);
+        true
     }
 
-    fn deliver_header_ack(&mut self, circuit: u32, ack: &Header) {
+    fn deliver_header_ack(&mut self, circuit: u16, ack: &Header) {
         let Engine { ends, circuits, stage, .. } = self;
-        circuits[circuit as usize].handle_arrival(stage, ends, ack);
-    }
-
-    /// Delivers an ACK that the sender does not expect: it becomes a packet after all.
-    #[cold]
-    fn deliver_as_packet(&mut self, endpoint: u32, ack: Header, sack: &SackBlocks) {
-        let Ends { flows, transfers } = &self.ends;
-        let transfer = transfers.get(endpoint >> 1);
-        let flow = &flows[transfer.flow as usize];
-        let packets = &mut self.stage.network.packets;
-        let id = packets.insert_answer(ack, sack, endpoint, flow, transfer.numbers());
-        self.deliver_segment(id, endpoint);
+        circuits[usize::from(circuit)].handle_arrival(stage, ends, ack);
     }
 
     /// Handles the next timer by this clock. One that was set to a time in the past expires now.
@@ -258,31 +261,20 @@ impl Engine {
     fn deliver_ahead(&mut self) {
         let now = self.stage.network.now;
         loop {
-            if let Some(entry) = self.stage.network.ahead.pop_sent() {
-                self.pass_timers_ahead(entry.at);
-                self.at_time_ahead(entry.at, |engine| match entry.what {
-                    What::Plain(endpoint) => engine.deliver_text(endpoint, &entry),
-                    What::Packet(id) => engine.deliver(id),
-                    What::Sacked(_) | What::HeaderAck(_) => {}
-                });
-            } else if let Some(entry) = self.stage.network.ahead.pop_entering() {
-                self.pass_timers_ahead(entry.at);
-                while let Some(returning) = self.stage.network.ahead.pop_returning_before(entry.at) {
-                    self.at_time_ahead(returning.at, |engine| engine.pass_station(&returning));
+            if let Some((at, arrival)) = self.stage.network.ahead.pop_sent() {
+                self.pass_timers_ahead(at);
+                self.at_time_ahead(at, |engine| engine.deliver_arrival(arrival));
+            } else if let Some((at, arrival)) = self.stage.network.ahead.pop_entering() {
+                self.pass_timers_ahead(at);
+                while let Some((at, returning)) = self.stage.network.ahead.pop_returning_before(at) {
+                    self.at_time_ahead(at, |engine| engine.pass_station(at, &returning));
                 }
-                self.at_time_ahead(entry.at, |engine| engine.pass_station(&entry));
+                self.at_time_ahead(at, |engine| engine.pass_station(at, &arrival));
             } else {
                 break;
             }
         }
         self.stage.network.now = now;
-    }
-
-    fn deliver_text(&mut self, endpoint: u32, entry: &Entry) {
-        let Engine { ends, stage, .. } = self;
-        if let Some(id) = ends.deliver_text(stage, endpoint, entry) {
-            self.deliver_segment(id, endpoint ^ 1);
-        }
     }
 
     /// Handles an event at the end that is ahead.
@@ -297,17 +289,14 @@ impl Engine {
     }
 
     /// Takes what has reached the stations that are ahead past them.
-    fn pass_station(&mut self, entry: &Entry) {
+    fn pass_station(&mut self, at: Time, arrival: &Arrival) {
         let Some(node) = self.stage.network.ahead.station else { return };
-        match entry.what {
-            What::Plain(endpoint) => {
-                let Engine { stage, ends, stations, .. } = self;
-                if let Some(station) = pass_station(stage, ends, stations, node, endpoint, entry) {
-                    self.leave_station(station);
-                }
-            }
-            What::Packet(id) => self.pass_stations(id, node),
-            What::Sacked(_) | What::HeaderAck(_) => {}
+        if let Arrival::Kept(id) = *arrival {
+            return self.pass_stations(id, node);
+        }
+        let Engine { stage, ends, stations, .. } = self;
+        if let Some(station) = pass_station(stage, ends, stations, node, at, arrival) {
+            self.leave_station(station);
         }
     }
 
@@ -389,8 +378,7 @@ impl Engine {
     fn look_ahead_in_arrivals(&self) {
         let arrivals = &self.stage.network.ahead.arrivals;
         arrivals.get(16).into_iter().for_each(prefetch);
-        let endpoint =
-            |skipped| arrivals.get(skipped).and_then(|arrival: &Arrival| arrival.what().endpoint());
+        let endpoint = |skipped| arrivals.get(skipped).and_then(|(_, arrival)| arrival.endpoint());
         if let Some(endpoint) = endpoint(12) {
             self.ends.prefetch_ends(endpoint >> 1, &[SENDER, RECEIVER]);
         }
@@ -563,37 +551,50 @@ impl Engine {
         if self.stage.network.is_watched {
             return self.deliver_watched(id, endpoint);
         }
-        let Engine { ends, circuits, stage, .. } = self;
         let is_expected = match (endpoint & 1) as usize {
-            SENDER => self.deliver_expected_ack(id, endpoint),
-            _ => ends.deliver_expected_data(stage, circuits, id, endpoint),
+            SENDER => self.deliver_kept_ack(id, endpoint),
+            _ => self.deliver_kept_data(id, endpoint),
         };
-        if !is_expected {
-            self.deliver_segment(id, endpoint);
+        match is_expected {
+            true => self.stage.network.packets.remove(id),
+            false => self.deliver_kept_segment(id, endpoint),
         }
     }
 
     #[inline(never)]
-    fn deliver_expected_ack(&mut self, id: u32, endpoint: u32) -> bool {
-        let Engine { ends, stage, .. } = self;
-        let packets = &stage.network.packets;
+    fn deliver_kept_ack(&mut self, id: u32, endpoint: u32) -> bool {
+        let packets = &self.stage.network.packets;
         let (ack, sack) = (packets.get(id).header, *packets.sack(id));
-        let Some(circuit) = ends.deliver_expected_ack(stage, endpoint, &ack, &sack) else { return false };
-        self.stage.network.packets.remove(id);
-        self.send_by_circuit(circuit, endpoint);
-        true
+        self.deliver_expected_ack(endpoint, &ack, &sack)
     }
 
     #[inline(never)]
-    fn deliver_segment(&mut self, id: u32, endpoint: u32) {
+    fn deliver_kept_data(&mut self, id: u32, endpoint: u32) -> bool {
         let Engine { ends, circuits, stage, .. } = self;
-        let circuit = ends.deliver_segment(stage, circuits, id, endpoint);
+        let packets = &stage.network.packets;
+        let (data, is_header_all) = (packets.parcel(id), packets.is_header_all(id));
+        is_header_all && ends.deliver_data(stage, circuits, endpoint ^ 1, &data)
+    }
+
+    #[inline(never)]
+    fn deliver_kept_segment(&mut self, id: u32, endpoint: u32) {
+        let packets = &mut self.stage.network.packets;
+        let (segment, parcel) = (packets.segment(id), packets.parcel(id));
+        packets.remove(id);
+        self.deliver_segment(endpoint, &segment, &parcel);
+    }
+
+    /// Delivers any packet of a connection. `segment` is all of it.
+    #[inline(never)]
+    fn deliver_segment(&mut self, endpoint: u32, segment: &Segment, parcel: &Parcel) {
+        let Engine { ends, circuits, stage, .. } = self;
+        let circuit = ends.deliver_segment(stage, circuits, endpoint, segment, parcel);
         self.send_by_circuit(circuit, endpoint);
     }
 
     #[inline(never)]
     fn deliver_watched(&mut self, id: u32, endpoint: u32) {
-        self.deliver_segment(id, endpoint);
+        self.deliver_kept_segment(id, endpoint);
         if (endpoint & 1) as usize == SENDER {
             sampling::sample_at_ack(&mut self.stage.network, &self.ends, &self.circuits, endpoint >> 1);
         }

@@ -3,6 +3,7 @@
 mod ahead;
 pub mod bound;
 mod circuit;
+mod connected;
 mod ends;
 mod engine;
 mod error;
@@ -10,8 +11,10 @@ mod flow;
 pub mod histogram;
 pub mod links;
 mod network;
+mod outlet;
 mod packet;
 pub mod packet_log;
+mod parcel;
 pub mod pcap;
 mod placement;
 pub mod record;

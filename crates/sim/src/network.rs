@@ -1,18 +1,17 @@
 //! The network: packets, the links that carry them, and what watches them.
 
 use crate::ahead::Ahead;
-use crate::flow::{Flow, RECEIVER, SENDER, Transfer, is_retransmission};
-use crate::packet::{IP_HEADER_BYTES, Packet, Packets};
+use crate::flow::{Flow, SENDER};
+use crate::packet::{Packet, Packets};
 use crate::packet_log::PacketLog;
+use crate::parcel::IP_HEADER_BYTES;
 use crate::series::Recorder;
 use crate::tap::Tap;
 use crate::topology::{Side, Topology};
 use airtcp_proto::middlebox::Direction;
 use airtcp_proto::path::{Fate, Output};
-use airtcp_proto::tcp::{Reason, Transmit};
-use airtcp_wire::{Dur, Flags, Header, SackBlocks, Time};
+use airtcp_wire::{Dur, SackBlocks, Time};
 use std::collections::VecDeque;
-use std::ops::Range;
 
 pub const UDP_HEADERS_BYTES: u32 = IP_HEADER_BYTES + 8;
 
@@ -122,76 +121,6 @@ impl Network {
         }
     }
 
-    /// Takes full segments of new data, up to `most`, from a connection that only sends, and passes them to `send`.
-    /// Returns how many other packets the connection may still send; `None` if it has nothing more to send now.
-    #[inline(always)]
-    pub fn take_expected(
-        &mut self,
-        transfer: &mut Transfer,
-        endpoint: u32,
-        flow: &mut Flow,
-        mut most: u32,
-        mut send: impl FnMut(&mut Network, &Flow, u32),
-    ) -> Option<u32> {
-        while most > 0
-            && let Some(mut burst) = transfer.ends[SENDER].begin_burst(self.now)
-        {
-            burst.limit_to(most);
-            let sender = &mut transfer.ends[SENDER];
-            let mut header =
-                if burst.continues() { sender.open_burst(self.now, &burst) } else { Header::default() };
-            while burst.continues() {
-                let sender = &mut transfer.ends[SENDER];
-                let offset = sender.next_in_burst(self.now, &mut burst, &mut header);
-                let id = self.packets.insert_new_data(&header, sender.new_data_ecn(), offset);
-                self.packets.get_mut(id).address(endpoint, flow, transfer.numbers());
-                transfer.on_sent(offset + u64::from(header.len));
-                send(self, flow, id);
-            }
-            transfer.under_way += burst.sent;
-            flow.counts.data_packets_sent += u64::from(burst.sent);
-            most -= burst.sent;
-            if transfer.ends[SENDER].end_burst(self.now, &burst) {
-                return None;
-            }
-        }
-        Some(most)
-    }
-
-    /// Takes up to `most` packets that one end of a connection may send now, and passes them to `send`. Returns whether
-    /// that was all.
-    #[inline(never)]
-    pub fn drain(
-        &mut self,
-        transfer: &mut Transfer,
-        endpoint: u32,
-        flow: &mut Flow,
-        most: u32,
-        mut send: impl FnMut(&mut Network, &Flow, u32),
-    ) -> bool {
-        let end = (endpoint & 1) as usize;
-        let mut transmit = Transmit::default();
-        for _ in 0..most {
-            if !transfer.ends[end].poll_transmit_into(self.now, &mut transmit) {
-                return true;
-            }
-            let id = self.packets.insert_segment(&transmit);
-            self.packets.get_mut(id).address(endpoint, flow, transfer.numbers());
-            transfer.under_way += 1;
-            if transmit.segment.len > 0 {
-                flow.counts.on_sent(transmit.reason);
-                let order = account(transfer, flow, &transmit, self.now, self.recorder.as_mut());
-                self.packets.set_order(id, order);
-            }
-            let is_last = transmit.reason == Reason::Ack && !transmit.segment.flags.contains(Flags::RST);
-            send(self, flow, id);
-            if is_last {
-                return true;
-            }
-        }
-        false
-    }
-
     pub fn send_datagram(&mut self, flow: &mut Flow, index: u32, bytes: u32) {
         flow.counts.data_packets_sent += 1;
         let id = self.packets.insert(Packet::datagram(flow, index, bytes));
@@ -240,33 +169,4 @@ impl Network {
             taps.for_each(|tap| tap.write(now, id, &self.packets));
         }
     }
-}
-
-/// Records the data that is sent. Returns which copy of its bytes it is.
-fn account(
-    transfer: &mut Transfer,
-    flow: &mut Flow,
-    transmit: &Transmit,
-    now: Time,
-    recorder: Option<&mut Recorder>,
-) -> u32 {
-    let range = transmit.offset..transmit.offset + u64::from(transmit.segment.len);
-    if !is_retransmission(transmit.reason) {
-        transfer.on_sent(range.end);
-        return 0;
-    }
-    if let Some(recorder) = recorder {
-        recorder.on_resent(now, transfer.flow, transmit.reason, transmit.offset);
-    }
-    // Data that reaches a split-connection proxy has arrived, and that cannot be seen here.
-    if flow.shared.scheme.is_split() {
-        return 0;
-    }
-    let Transfer { truth, ends, .. } = transfer;
-    let has_received = |range: &Range<u64>| ends[RECEIVER].has_received(range.start, range.end);
-    let (order, is_spurious) = truth.resent(range, transmit.reason, has_received);
-    if is_spurious {
-        flow.counts.on_spurious(transmit.reason);
-    }
-    order
 }

@@ -1,6 +1,7 @@
 //! The packets under way, in a slab. Queues and links know a packet by its index there, its `id`.
 
 use crate::flow::{Flow, RECEIVER, SENDER};
+use crate::parcel::{IP_HEADER_BYTES, Parcel};
 use crate::routes::RouteId;
 use airtcp_proto::middlebox::{Direction, FlowId, Origin, SeenPacket};
 use airtcp_proto::queue::Item;
@@ -65,8 +66,6 @@ struct Extra {
     /// Which copy of its bytes the packet carries: see [`crate::truth`].
     order: u32,
 }
-
-pub const IP_HEADER_BYTES: u32 = 20;
 
 /// The [order](Packets::order) of a packet that a station made.
 pub const STATIONS_OWN: u32 = u32::MAX;
@@ -198,23 +197,6 @@ impl Packets {
         id
     }
 
-    /// Inserts an ACK from the receiver of the flow's connection to the sending `endpoint`. `transfer` is as in
-    /// [`Packet::address`].
-    // Not inlined: where most ACKs stay out of the slab, this would be in the way.
-    #[inline(never)]
-    pub fn insert_answer(
-        &mut self,
-        ack: Header,
-        sack: &SackBlocks,
-        endpoint: u32,
-        flow: &Flow,
-        transfer: (u32, u32),
-    ) -> u32 {
-        let id = self.insert_ack(ack, sack);
-        self.get_mut(id).address(endpoint ^ 1, flow, transfer);
-        id
-    }
-
     /// Inserts any segment.
     pub fn insert_segment(&mut self, transmit: &Transmit) -> u32 {
         let &Transmit { ref segment, ecn, reason, offset } = transmit;
@@ -306,6 +288,13 @@ impl Packets {
     #[inline]
     pub fn sack(&self, id: u32) -> &SackBlocks {
         &self.extra(id).sack
+    }
+
+    /// The packet of a connection by value, without SACK blocks and the options of a SYN.
+    #[inline]
+    pub fn parcel(&self, id: u32) -> Parcel {
+        let &Packet { header, offset, ecn, bytes, .. } = self.get(id);
+        Parcel { header, offset, ecn, bytes, order: self.order(id) }
     }
 
     /// The packet's segment with all its options.

@@ -33,7 +33,7 @@ impl Stage {
 
     /// Moves the run on to `at` if this timer would be its next event when set to that time. Returns whether it has.
     #[inline]
-    pub fn goes_on(&mut self, timer: Timer, at: Time) -> bool {
+    pub fn moves_on(&mut self, timer: Timer, at: Time) -> bool {
         let Stage { network, schedule, end } = self;
         // At the same instant, links and arrivals go before timers.
         let others = network.topology.next().0.min(network.ahead.next());

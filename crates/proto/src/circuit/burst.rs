@@ -1,7 +1,7 @@
 //! Bursts: data packets that leave one after the other, each followed by its header packet.
 //!
-//! This is what most often leaves the only control TCP of a circuit. [`Sender::next_in_burst`] sends a data packet and its header packet
-//! together, with the effect of two calls of [`Sender::poll_transmit`].
+//! This is what most often leaves the only control TCP of a circuit. [`transmit`] sends a data packet and its header packet together,
+//! with the effect of two calls of [`Sender::poll_transmit`].
 
 use super::Sender;
 use super::control::Control;
@@ -23,10 +23,40 @@ pub struct Pair {
     pub offset: u64,
 }
 
+/// A circuit's sender, and where its packets go.
+pub trait Outlet {
+    /// The sender.
+    fn sender(&mut self) -> &mut Sender;
+
+    /// Header packets follow in one burst: until the next call, they differ in nothing but sequence number, window and PSH.
+    fn begin_burst(&mut self);
+
+    /// Takes a data packet, and the header packet that follows it.
+    fn take(&mut self, header: &Header, pair: Pair);
+}
+
+/// Sends data packets, each followed by a header packet, as long as nothing else may have to leave. Returns whether any left.
+#[inline]
+pub fn transmit(now: Time, outlet: &mut impl Outlet) -> bool {
+    let mut any = false;
+    while let Some(mut burst) = outlet.sender().begin_burst(now) {
+        outlet.begin_burst();
+        let mut header = Header::default();
+        while let Some(pair) = outlet.sender().next_in_burst(now, &mut burst, &mut header) {
+            outlet.take(&header, pair);
+        }
+        any |= burst.sent > 0;
+        if outlet.sender().end_burst(now, &burst) {
+            break;
+        }
+    }
+    any
+}
+
 impl Sender {
     /// Begins a burst, which must be [ended](Sender::end_burst). `None` if something else may have to leave.
     #[inline]
-    pub fn begin_burst(&mut self, now: Time) -> Option<Burst> {
+    fn begin_burst(&mut self, now: Time) -> Option<Burst> {
         if self.gmb.is_some() || self.rests(now) {
             return None;
         }
@@ -39,7 +69,7 @@ impl Sender {
     /// The next data packet, if it and a header packet may leave. `header` is the previous header packet of the burst, which becomes
     /// the one that follows this data packet.
     #[inline]
-    pub fn next_in_burst(&mut self, now: Time, burst: &mut Burst, header: &mut Header) -> Option<Pair> {
+    fn next_in_burst(&mut self, now: Time, burst: &mut Burst, header: &mut Header) -> Option<Pair> {
         let [control] = &mut self.controls[..] else { return None };
         if !control.continues(burst, &self.queue) {
             return None;
@@ -57,7 +87,7 @@ impl Sender {
 
     /// Ends a burst. Returns whether nothing more may leave now.
     #[inline]
-    pub fn end_burst(&mut self, now: Time, burst: &Burst) -> bool {
+    fn end_burst(&mut self, now: Time, burst: &Burst) -> bool {
         let is_over = self.controls[0].end_burst(now, burst, &self.queue);
         self.update_windows();
         if is_over {

@@ -21,7 +21,7 @@ mod receiver;
 mod sender;
 mod tunnel_queue;
 
-pub use burst::Pair;
+pub use burst::{Outlet, Pair, transmit};
 pub use compression::saving as saved_by_compression;
 pub use config::{Compression, Config, ErrorControl, MAX_FEC};
 pub use receiver::{Receiver, Reply};

@@ -120,7 +120,7 @@ impl Sender {
         if self.losses.is_some() {
             for_tcp.window = WINDOW;
         }
-        if !control.connection.handle_expected_ack(now, &for_tcp, &SackBlocks::NONE) {
+        if !control.connection.receive_ack(now, &for_tcp, &SackBlocks::NONE) {
             return false;
         }
         self.rests_until = Time::ZERO;

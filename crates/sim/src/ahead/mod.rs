@@ -14,13 +14,15 @@ mod arrival;
 mod connected;
 mod station;
 
-pub use arrival::{Arrival, What};
-pub use connected::{Connected, Text, plain_bytes};
+pub use arrival::Arrival;
 pub use station::pass_station;
 
 use airtcp_proto::middlebox::Direction;
 use airtcp_proto::ring::Ring;
 use airtcp_wire::{Header, SackBlocks, Time};
+
+/// What arrives, and when.
+pub type Due = (Time, Arrival);
 
 /// What is on its way to the end that is ahead, and back. Each queue is in order of time.
 pub struct Ahead {
@@ -29,15 +31,15 @@ pub struct Ahead {
     /// The node whose stations are ahead, too.
     pub station: Option<u16>,
     /// What passes these stations after the current event.
-    entering: Ring<Entry>,
+    entering: Ring<Due>,
     /// What comes back to these stations, and when the first does.
-    returning: Ring<Entry>,
+    returning: Ring<Due>,
     first_returning: Time,
     /// What is delivered at the end after the current event.
-    pub sent: Ring<Entry>,
+    pub sent: Ring<Due>,
     /// What comes back to the other end.
-    pub arrivals: Ring<Arrival>,
-    /// The SACK blocks of the arrivals that are [`What::Sacked`].
+    pub arrivals: Ring<Due>,
+    /// The SACK blocks of the arrivals that are [`Arrival::SackedAck`].
     blocks: Ring<SackBlocks>,
     /// How many events the end has saved.
     pub events: u64,
@@ -59,45 +61,28 @@ impl Default for Ahead {
     }
 }
 
-/// What reaches the end that is ahead, or a station, and when.
-#[derive(Clone, Copy, Default)]
-pub struct Entry {
-    pub at: Time,
-    pub what: What,
-    /// The header of [`What::Plain`].
-    pub header: Header,
-    /// Stream position of its data.
-    pub offset: u64,
-}
-
 impl Ahead {
-    /// Takes a packet that leaves `node` and reaches an end of the path, or a station before it, at that time.
+    /// Takes a packet in the slab that leaves `node` and reaches an end of the path, or a station before it, at that
+    /// time.
     #[inline]
     pub fn take(&mut self, id: u32, direction: Direction, node: u16, at: Time) {
         if at.is_never() {
             return;
         }
-        let what = What::Packet(id);
-        let entry = Entry { at, what, ..Entry::default() };
+        let due = (at, Arrival::Kept(id));
         match (self.direction == Some(direction), self.passes_station(node, direction)) {
-            (true, false) => self.sent.push_back(entry),
-            (true, true) => self.entering.push_back(entry),
-            (false, true) => self.push_returning(entry),
-            (false, false) => self.arrivals.push_back(Arrival::new(at, what, Header::default())),
+            (true, false) => self.sent.push_back(due),
+            (true, true) => self.entering.push_back(due),
+            (false, true) => self.push_returning(due),
+            (false, false) => self.arrivals.push_back(due),
         }
     }
 
-    /// Takes a packet that reaches the end that is ahead at that time.
+    /// Takes a packet in the slab that reaches the end that is ahead at that time.
     pub fn take_sent(&mut self, id: u32, at: Time) {
         if !at.is_never() {
-            self.sent.push_back(Entry { at, what: What::Packet(id), ..Entry::default() });
+            self.sent.push_back((at, Arrival::Kept(id)));
         }
-    }
-
-    /// Takes new data of a connection that reaches the stations at that time.
-    #[inline]
-    fn enter_station(&mut self, at: Time, endpoint: u32, header: Header, offset: u64) {
-        self.entering.push_back(Entry { at, what: What::Plain(endpoint), header, offset });
     }
 
     /// Does what leaves `node` come to the node with stations?
@@ -115,29 +100,28 @@ impl Ahead {
         !self.sent.is_empty() | !self.entering.is_empty()
     }
 
-    /// Takes an answer from the end that is ahead, which reaches the stations or else the other end at that time. `ack`
-    /// is ignored for a [`What::Packet`].
+    /// Takes an answer from the end that is ahead, which reaches the stations or else the other end at that time.
     #[inline(always)]
-    pub fn answer(&mut self, at: Time, what: What, ack: Header) {
+    pub fn answer(&mut self, at: Time, arrival: Arrival) {
         match self.station {
             _ if at.is_never() => {}
-            Some(_) => self.push_returning(Entry { at, what, header: ack, offset: 0 }),
-            None => self.arrivals.push_back(Arrival::new(at, what, ack)),
+            Some(_) => self.push_returning((at, arrival)),
+            None => self.arrivals.push_back((at, arrival)),
         }
     }
 
     #[inline]
-    fn push_returning(&mut self, entry: Entry) {
-        self.first_returning = self.first_returning.min(entry.at);
-        self.returning.push_back(entry);
+    fn push_returning(&mut self, due: Due) {
+        self.first_returning = self.first_returning.min(due.0);
+        self.returning.push_back(due);
     }
 
     /// Takes an ACK with these SACK blocks, which passes no station.
     #[inline(always)]
-    fn answer_sacked(&mut self, at: Time, endpoint: u32, ack: Header, blocks: &SackBlocks) {
+    fn answer_sacked(&mut self, at: Time, endpoint: u32, header: Header, blocks: &SackBlocks) {
         if !at.is_never() {
             self.blocks.push_back(*blocks);
-            self.arrivals.push_back(Arrival::new(at, What::Sacked(endpoint), ack));
+            self.arrivals.push_back((at, Arrival::SackedAck { endpoint, header }));
         }
     }
 
@@ -150,12 +134,12 @@ impl Ahead {
     /// When the next answer reaches the other end or a station.
     #[inline(always)]
     pub fn next(&self) -> Time {
-        self.arrivals.front().map_or(Time::NEVER, |arrival| arrival.at).min(self.first_returning)
+        self.arrivals.front().map_or(Time::NEVER, |first| first.0).min(self.first_returning)
     }
 
     /// Takes the next answer that reaches a station before what is sent and reaches it at that time.
     #[inline]
-    pub fn pop_returning_before(&mut self, at: Time) -> Option<Entry> {
+    pub fn pop_returning_before(&mut self, at: Time) -> Option<Due> {
         let first = self.first_returning;
         // At the same time, the link with the lower number goes first.
         let is_next = first < at || (first == at && self.direction == Some(Direction::Reverse));
@@ -164,27 +148,27 @@ impl Ahead {
 
     /// Takes the next answer that reaches a station.
     #[inline]
-    pub fn pop_returning(&mut self) -> Option<Entry> {
-        let entry = pop(&mut self.returning)?;
-        self.first_returning = self.returning.front().map_or(Time::NEVER, |entry| entry.at);
-        Some(entry)
+    pub fn pop_returning(&mut self) -> Option<Due> {
+        let first = pop(&mut self.returning)?;
+        self.first_returning = self.returning.front().map_or(Time::NEVER, |next| next.0);
+        Some(first)
     }
 
     /// Takes the next answer if it is one that reaches the other end.
     #[inline(always)]
     pub fn pop_arrival(&mut self) -> Option<Arrival> {
-        let first = *self.arrivals.front().filter(|first| first.at <= self.first_returning)?;
+        let (_, first) = *self.arrivals.front().filter(|first| first.0 <= self.first_returning)?;
         self.arrivals.drop_front();
         Some(first)
     }
 
     #[inline]
-    pub fn pop_sent(&mut self) -> Option<Entry> {
+    pub fn pop_sent(&mut self) -> Option<Due> {
         pop(&mut self.sent)
     }
 
     #[inline]
-    pub fn pop_entering(&mut self) -> Option<Entry> {
+    pub fn pop_entering(&mut self) -> Option<Due> {
         pop(&mut self.entering)
     }
 }

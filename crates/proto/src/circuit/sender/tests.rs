@@ -1,7 +1,7 @@
 //! The short ways of a circuit have the effect of the long ones.
 
 use super::*;
-use crate::circuit::{Compression, Pair, Receiver, Reply};
+use crate::circuit::{Compression, Outlet, Pair, Receiver, Reply, transmit};
 use crate::rng::Chances;
 use crate::tcp::{Reason, profile};
 use airtcp_wire::{Bytes, Rate};
@@ -52,6 +52,31 @@ enum Manner {
     InBursts,
 }
 
+/// Where bursts go.
+struct Bursts<'a> {
+    life: &'a mut Life,
+    now: Time,
+    follows: bool,
+}
+
+impl Outlet for Bursts<'_> {
+    fn sender(&mut self) -> &mut Sender {
+        &mut self.life.sender
+    }
+
+    fn begin_burst(&mut self) {
+        self.follows = false;
+    }
+
+    fn take(&mut self, header: &Header, Pair { item, bytes, ecn, offset }: Pair) {
+        let transmit = Transmit { segment: header.into(), ecn, reason: Reason::New, offset };
+        self.life.take(self.now, Output::Data(item), &transmit, false);
+        let output = Output::Header { control: 0, bytes, repeats: 0 };
+        self.follows = self.life.take(self.now, output, &transmit, self.follows);
+        self.life.expected.sent += 1;
+    }
+}
+
 impl Life {
     fn ask(&mut self, now: Time) -> Option<(Output, Transmit)> {
         self.forget();
@@ -65,24 +90,6 @@ impl Life {
         if self.manner == Manner::Restless {
             self.sender.rests_until = Time::ZERO;
             self.sender.update_windows();
-        }
-    }
-
-    fn ask_for_bursts(&mut self, now: Time) {
-        while let Some(mut burst) = self.sender.begin_burst(now) {
-            let mut header = Header::default();
-            let mut follows = false;
-            while let Some(pair) = self.sender.next_in_burst(now, &mut burst, &mut header) {
-                let Pair { item, bytes, ecn, offset } = pair;
-                let transmit = Transmit { segment: (&header).into(), ecn, reason: Reason::New, offset };
-                self.take(now, Output::Data(item), &transmit, false);
-                let output = Output::Header { control: 0, bytes, repeats: 0 };
-                follows = self.take(now, output, &transmit, follows);
-            }
-            self.expected.sent += burst.sent;
-            if self.sender.end_burst(now, &burst) {
-                break;
-            }
         }
     }
 
@@ -162,7 +169,7 @@ impl Life {
     fn drain(&mut self, now: Time) {
         self.say();
         if self.manner == Manner::InBursts {
-            self.ask_for_bursts(now);
+            _ = transmit(now, &mut Bursts { life: self, now, follows: false });
         }
         while let Some((output, transmit)) = self.ask(now) {
             self.take(now, output, &transmit, false);

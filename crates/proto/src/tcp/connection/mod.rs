@@ -8,8 +8,11 @@ mod opening;
 mod output;
 mod prediction;
 mod report;
+mod transmit;
 
+pub use prediction::Reply;
 pub use report::{Event, SenderView, State, Transmit};
+pub use transmit::{Outlet, Sent, transmit};
 
 use super::config::TcpConfig;
 use super::handshake::{Negotiated, Rules};
@@ -161,7 +164,7 @@ impl Connection {
     pub fn handle_segment(&mut self, now: Time, segment: &Segment, ecn: Ecn) {
         let header = segment.into();
         let is_expected = match segment.len {
-            0 => self.handle_expected_ack(now, &header, &segment.sack),
+            0 => self.receive_ack(now, &header, &segment.sack),
             _ => segment.sack.is_empty() && self.handle_expected_text(now, &header, ecn),
         };
         if !is_expected {

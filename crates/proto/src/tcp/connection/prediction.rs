@@ -23,7 +23,35 @@ pub(super) enum Prediction {
     Waiting,
 }
 
+/// What follows from text that was expected.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Reply {
+    /// This ACK leaves now.
+    Now(Header),
+    /// An ACK leaves at that time, or none if that is [`Time::NEVER`].
+    By(Time),
+}
+
 impl Connection {
+    /// [`handle_segment`](Connection::handle_segment) for text without SACK blocks on a connection that only receives and
+    /// whose application reads at once. `follows` says whether it follows such text in one burst and differs from it in its
+    /// sequence number alone. Returns what is due then, with the SACK blocks of an ACK in `sack`. `None`: the connection did
+    /// not expect it, and nothing has changed.
+    #[inline(always)]
+    pub fn receive_text(
+        &mut self,
+        now: Time,
+        segment: &Header,
+        ecn: Ecn,
+        follows: bool,
+        sack: &mut SackBlocks,
+    ) -> Option<Reply> {
+        let is_expected =
+            (follows && self.handle_next_text(now, segment)) || self.handle_expected_text(now, segment, ecn);
+        // A closure would not always be inlined.
+        if is_expected { Some(self.read_and_answer(now, sack)) } else { None }
+    }
+
     /// Something unexpected happens: wakes the sender, or computes the deadlines that plain ACKs have left uncomputed.
     #[inline]
     pub(super) fn forget_prediction(&mut self) {
@@ -87,7 +115,7 @@ impl Connection {
     /// [`handle_segment`](Connection::handle_segment) for text without SACK blocks on a connection that only receives.
     /// Returns whether the segment was the expected one; if not, nothing has changed.
     #[inline(always)]
-    pub fn handle_expected_text(&mut self, now: Time, segment: &Header, ecn: Ecn) -> bool {
+    pub(crate) fn handle_expected_text(&mut self, now: Time, segment: &Header, ecn: Ecn) -> bool {
         if segment.len == 0 || !segment.is_plain(self.negotiated.timestamps) {
             return false;
         }
@@ -130,7 +158,7 @@ impl Connection {
     /// [`handle_expected_text`](Connection::handle_expected_text) for text that follows such text in one burst and differs
     /// from it in its sequence number alone.
     #[inline(always)]
-    pub fn handle_next_text(&mut self, now: Time, segment: &Header) -> bool {
+    pub(crate) fn handle_next_text(&mut self, now: Time, segment: &Header) -> bool {
         debug_assert!(self.prediction == Prediction::Receiving);
         if !self.receiver_mut().take_next_text(now, segment) {
             return false;
@@ -152,7 +180,7 @@ impl Connection {
     /// [`handle_segment`](Connection::handle_segment) for a pure ACK with these SACK blocks on a connection that only sends.
     /// Returns whether the segment was the expected one; if not, nothing has changed.
     #[inline(always)]
-    pub fn handle_expected_ack(&mut self, now: Time, segment: &Header, sack: &SackBlocks) -> bool {
+    pub fn receive_ack(&mut self, now: Time, segment: &Header, sack: &SackBlocks) -> bool {
         let is_pure = segment.len == 0 && segment.is_plain(self.negotiated.timestamps);
         if !is_pure || !self.only_sends() {
             return false;
@@ -197,7 +225,7 @@ impl Connection {
     /// [`poll_transmit_into`](Connection::poll_transmit_into) if only an ACK or a full segment of new data can leave next.
     /// `None`: something else may have to leave.
     #[inline(always)]
-    pub fn poll_expected(&mut self, now: Time, out: &mut Transmit) -> Option<bool> {
+    pub(crate) fn poll_expected(&mut self, now: Time, out: &mut Transmit) -> Option<bool> {
         if self.only_receives() {
             let is_due = self.receiver.is_ack_due();
             if is_due {
@@ -221,14 +249,14 @@ impl Connection {
 
     /// Returns whether only text is expected.
     #[inline]
-    pub fn only_receives(&mut self) -> bool {
+    pub(crate) fn only_receives(&mut self) -> bool {
         self.is_predicted(|prediction| prediction == Prediction::Receiving)
     }
 
     /// On a connection that [only receives](Connection::only_receives): the ACK that leaves now, if one is due. Its SACK
     /// blocks replace those in `sack`.
     #[inline(always)]
-    pub fn poll_expected_ack(&mut self, now: Time, sack: &mut SackBlocks) -> Option<Header> {
+    pub(crate) fn poll_expected_ack(&mut self, now: Time, sack: &mut SackBlocks) -> Option<Header> {
         if !self.receiver.is_ack_due() {
             return None;
         }
@@ -241,15 +269,14 @@ impl Connection {
         Some(self.header(now, nxt, Flags::ACK))
     }
 
-    /// On a connection that [only receives](Connection::only_receives), after text: the application reads all. Returns the
-    /// [ACK](Connection::poll_expected_ack) that leaves now, or when a delayed one will.
+    /// On a connection that [only receives](Connection::only_receives), after text: the application reads all.
     // Finds the receiver only once, as this is hot.
     #[inline(always)]
-    pub fn read_and_answer(&mut self, now: Time, sack: &mut SackBlocks) -> Result<Header, Time> {
+    fn read_and_answer(&mut self, now: Time, sack: &mut SackBlocks) -> Reply {
         let receiver = self.receiver.wake(&self.rules, &self.negotiated);
         receiver.read_all();
         if !receiver.acks.is_due() {
-            return Err(receiver.acks.deadline());
+            return Reply::By(receiver.acks.deadline());
         }
         self.clock = now;
         let nxt = self.sender.count_ack();
@@ -259,19 +286,19 @@ impl Connection {
         }
         let mut header = Header::new(self.iss.at(nxt), Flags::ACK, self.negotiated.stamps(now));
         receiver.acknowledge(&mut header);
-        Ok(header)
+        Reply::Now(header)
     }
 
     /// [`poll_timeout`](Connection::poll_timeout) of a connection that [only receives](Connection::only_receives), where a
     /// delayed ACK has the only timer.
     #[inline(always)]
-    pub fn poll_expected_timeout(&self) -> Time {
+    pub(crate) fn poll_expected_timeout(&self) -> Time {
         self.receiver.ack_deadline()
     }
 
     /// Returns whether the connection only sends and its pacer holds everything back, so that there is no need to poll.
     #[inline(always)]
-    pub fn is_held_back(&mut self, now: Time) -> bool {
+    pub(crate) fn is_held_back(&mut self, now: Time) -> bool {
         if !self.only_sends() || self.receiver.is_ack_due() {
             return false;
         }
@@ -287,7 +314,7 @@ impl Connection {
     /// [`next_in_burst`](Connection::next_in_burst) returns them, and [`end_burst`](Connection::end_burst) ends the burst.
     /// `None`: something else may have to leave.
     #[inline(always)]
-    pub fn begin_burst(&mut self, now: Time) -> Option<Burst> {
+    pub(crate) fn begin_burst(&mut self, now: Time) -> Option<Burst> {
         use Prediction::{Repairing, Sending};
         let sends_new = self.is_predicted(|prediction| matches!(prediction, Sending | Repairing));
         if !sends_new || self.receiver.is_ack_due() {
@@ -302,7 +329,7 @@ impl Connection {
     /// The header that all segments of a burst share. Only for a burst that [continues](Burst::continues).
     // As `data_segment` for new data without CWR.
     #[inline(always)]
-    pub fn open_burst(&mut self, now: Time, burst: &Burst) -> Header {
+    pub(crate) fn open_burst(&mut self, now: Time, burst: &Burst) -> Header {
         let mut header = self.header(now, 0, Flags::ACK);
         header.len = burst.mss() as u32;
         self.receiver.note_data_sent(now);
@@ -312,7 +339,7 @@ impl Connection {
     /// Turns `header`, which [`open_burst`](Connection::open_burst) has returned, into the next segment of a burst that
     /// [continues](Burst::continues). Returns the stream offset of its payload.
     #[inline(always)]
-    pub fn next_in_burst(&mut self, now: Time, burst: &mut Burst, header: &mut Header) -> u64 {
+    pub(crate) fn next_in_burst(&mut self, now: Time, burst: &mut Burst, header: &mut Header) -> u64 {
         let (start, is_pushed) = self.sender_mut().next_in_burst(now, burst);
         header.seq = self.iss.at(start);
         header.put(Flags::PSH, is_pushed);
@@ -327,7 +354,7 @@ impl Connection {
 
     /// When the pacer lets the next segment leave, if no timer expires before: nothing else leaves until then.
     #[inline(always)]
-    pub fn resumes_at(&self) -> Option<Time> {
+    pub(crate) fn resumes_at(&self) -> Option<Time> {
         let sender = self.sender.get()?;
         let departure = sender.next_departure(self.clock);
         let is_next = !departure.is_never() && !self.expires(sender, departure);
@@ -336,7 +363,7 @@ impl Connection {
 
     /// Ends the burst. Returns whether the window or the pacer keeps more full segments from leaving.
     #[inline(always)]
-    pub fn end_burst(&mut self, now: Time, burst: &Burst) -> bool {
+    pub(crate) fn end_burst(&mut self, now: Time, burst: &Burst) -> bool {
         self.sender_mut().end_burst(now, burst)
     }
 }
