@@ -1,6 +1,5 @@
 //! The ends of connections: what is delivered to them, what their applications do, and what they send.
 
-use crate::circuit::Circuit;
 use crate::connected::Connected;
 use crate::flow::{Flow, Phase, RECEIVER, SENDER, Transfer};
 use crate::network::{Network, UDP_HEADERS_BYTES};
@@ -104,20 +103,10 @@ impl Ends {
     /// Delivers data, new or repeated, from this sending end to a connection that only receives, and answers if an ACK is
     /// due. Returns whether the connection expected this; if not, nothing has changed.
     #[inline(always)]
-    pub fn deliver_data(
-        &mut self,
-        stage: &mut Stage,
-        circuits: &mut [Circuit],
-        endpoint: u32,
-        data: &Parcel,
-    ) -> bool {
+    pub fn deliver_data(&mut self, stage: &mut Stage, endpoint: u32, data: &Parcel) -> bool {
         let (now, clock) = (stage.network.now, stage.schedule.clock());
         let mut connected = self.connected(stage, endpoint);
-        let is_expected = connected.take(now, data, false, clock);
-        if is_expected {
-            count_at_circuit(circuits, connected.flow);
-        }
-        is_expected
+        connected.take(now, data, false, clock)
     }
 
     /// Delivers an ACK to a connection that only sends, which then sends what it may. Returns `None` if the connection
@@ -143,7 +132,7 @@ impl Ends {
             return Some(flow.circuit);
         }
         if !send(connected) {
-            self.look_whether_over(stage, endpoint >> 1);
+            self.retire_when_over(stage, endpoint >> 1);
         }
         Some(None)
     }
@@ -169,7 +158,6 @@ impl Ends {
     pub fn deliver_segment(
         &mut self,
         stage: &mut Stage,
-        circuits: &mut [Circuit],
         endpoint: u32,
         segment: &Segment,
         parcel: &Parcel,
@@ -187,7 +175,6 @@ impl Ends {
             }
             note_ack(transfer, flow);
         } else {
-            count_at_circuit(circuits, flow);
         }
         match end == RECEIVER && segment.len > 0 {
             true => connected.count_delivered(parcel),
@@ -196,10 +183,9 @@ impl Ends {
         self.service_seldom(stage, endpoint)
     }
 
-    pub fn deliver_datagram(&mut self, network: &mut Network, circuits: &mut [Circuit], id: u32) {
+    pub fn deliver_datagram(&mut self, network: &mut Network, id: u32) {
         let &Packet { bytes, flow: index, .. } = network.packets.get(id);
         let flow = &mut self.flows[index as usize];
-        count_at_circuit(circuits, flow);
         flow.counts.on_delivered(bytes);
         let payload = u64::from(bytes.saturating_sub(UDP_HEADERS_BYTES));
         flow.counts.rare_mut().datagram_bytes += payload;
@@ -254,7 +240,7 @@ impl Ends {
             _ => send_as_receiver(connected),
         }
         if !is_running {
-            self.look_whether_over(stage, endpoint >> 1);
+            self.retire_when_over(stage, endpoint >> 1);
         }
         None
     }
@@ -265,11 +251,11 @@ impl Ends {
         self.service(stage, endpoint)
     }
 
-    /// Retires a connection that has received something and may be over now.
-    pub fn look_whether_over(&mut self, stage: &Stage, index: u32) {
+    /// Retires the connection in that place if it is over; at an end that is ahead, once the run has come that far.
+    pub fn retire_when_over(&mut self, stage: &Stage, index: u32) {
         match stage.schedule.clock() {
             Clock::Run => self.retire_if_over(index),
-            Clock::Ahead => self.transfers.put_off(stage.network.now, index),
+            Clock::Ahead => self.transfers.retire_later(stage.network.now, index),
         }
     }
 
@@ -433,14 +419,6 @@ fn note_ack(transfer: &mut Transfer, flow: &mut Flow) {
     }
     if !transfer.truth.is_empty() {
         transfer.truth.acknowledged(sender.acknowledged());
-    }
-}
-
-/// Counts a packet of the flow where it leaves its circuit.
-#[inline]
-fn count_at_circuit(circuits: &mut [Circuit], flow: &Flow) {
-    if let Some(circuit) = flow.counted_by {
-        circuits[usize::from(circuit)].on_delivered();
     }
 }
 

@@ -1,6 +1,6 @@
 //! The engine: what happens at each event. See [`crate::run()`] for the loop around it.
 
-use crate::ahead::{Arrival, pass_station};
+use crate::ahead::Arrival;
 use crate::circuit::{Circuit, ENTRY, EXIT};
 use crate::ends::Ends;
 use crate::flow::{Flow, RECEIVER, SENDER, Stop, Totals};
@@ -8,6 +8,7 @@ use crate::network::Network;
 use crate::packet::{Load, Packet};
 use crate::parcel::Parcel;
 use crate::sampling;
+use crate::shortcut::pass_station;
 use crate::stage::Stage;
 use crate::station::{Station, put_out};
 use crate::timer::{Clock, Schedule, Timer};
@@ -161,7 +162,7 @@ impl Engine {
                 Some(arrival) => self.on_arrival(arrival),
                 None => self.on_returning(),
             }
-            if !self.goes_on_to_arrival(end) {
+            if !self.moves_on_to_arrival(end) {
                 return;
             }
         }
@@ -169,15 +170,15 @@ impl Engine {
 
     /// Moves time on to the next arrival, if it comes before all other events and `end`. Returns whether it does.
     #[inline(always)]
-    fn goes_on_to_arrival(&mut self, end: Time) -> bool {
+    fn moves_on_to_arrival(&mut self, end: Time) -> bool {
         let at = self.stage.network.ahead.next();
-        let goes_on = at <= end && self.stage.is_next_arrival(at);
-        if goes_on {
+        let moves_on = at <= end && self.stage.is_next_arrival(at);
+        if moves_on {
             self.ends.catch_up(at);
             self.stage.network.now = at;
             self.stage.network.ahead.events += 1;
         }
-        goes_on
+        moves_on
     }
 
     #[inline(always)]
@@ -217,9 +218,10 @@ impl Engine {
 
     /// Delivers new data that is not in the slab.
     fn deliver_new_data(&mut self, endpoint: u32, header: &Header, offset: u64) {
-        let Engine { ends, circuits, stage, .. } = self;
+        self.count_at_circuit(self.ends.transfers.get(endpoint >> 1).flow);
+        let Engine { ends, stage, .. } = self;
         let data = ends.connected(stage, endpoint).new_data(header, offset);
-        if !ends.deliver_data(stage, circuits, endpoint, &data) {
+        if !ends.deliver_data(stage, endpoint, &data) {
             self.deliver_segment(endpoint ^ 1, &header.into(), &data);
         }
     }
@@ -472,7 +474,7 @@ impl Engine {
         }
         self.leave_station(index);
         if !goes_on && let Load::Tcp { endpoint } = load {
-            self.ends.look_whether_over(&self.stage, endpoint >> 1);
+            self.ends.retire_when_over(&self.stage, endpoint >> 1);
         }
     }
 
@@ -545,9 +547,13 @@ impl Engine {
     /// Delivers a packet that has reached its end of the path.
     #[inline(always)]
     fn deliver(&mut self, id: u32) {
-        let Load::Tcp { endpoint } = self.stage.network.packets.get(id).load else {
+        let &Packet { load, flow, .. } = self.stage.network.packets.get(id);
+        let Load::Tcp { endpoint } = load else {
             return self.deliver_other(id);
         };
+        if (endpoint & 1) as usize == RECEIVER {
+            self.count_at_circuit(flow);
+        }
         if self.stage.network.is_watched {
             return self.deliver_watched(id, endpoint);
         }
@@ -570,10 +576,10 @@ impl Engine {
 
     #[inline(never)]
     fn deliver_kept_data(&mut self, id: u32, endpoint: u32) -> bool {
-        let Engine { ends, circuits, stage, .. } = self;
+        let Engine { ends, stage, .. } = self;
         let packets = &stage.network.packets;
         let (data, is_header_all) = (packets.parcel(id), packets.is_header_all(id));
-        is_header_all && ends.deliver_data(stage, circuits, endpoint ^ 1, &data)
+        is_header_all && ends.deliver_data(stage, endpoint ^ 1, &data)
     }
 
     #[inline(never)]
@@ -587,9 +593,17 @@ impl Engine {
     /// Delivers any packet of a connection. `segment` is all of it.
     #[inline(never)]
     fn deliver_segment(&mut self, endpoint: u32, segment: &Segment, parcel: &Parcel) {
-        let Engine { ends, circuits, stage, .. } = self;
-        let circuit = ends.deliver_segment(stage, circuits, endpoint, segment, parcel);
+        let Engine { ends, stage, .. } = self;
+        let circuit = ends.deliver_segment(stage, endpoint, segment, parcel);
         self.send_by_circuit(circuit, endpoint);
+    }
+
+    /// Counts a packet that reaches its receiver where it leaves its circuit.
+    #[inline(always)]
+    fn count_at_circuit(&mut self, flow: u32) {
+        if let Some(circuit) = self.ends.flows[flow as usize].counted_by {
+            self.circuits[usize::from(circuit)].on_delivered();
+        }
     }
 
     #[inline(never)]
@@ -609,7 +623,8 @@ impl Engine {
             Load::Header { control, repeats } => circuits[index].handle_header(stage, id, control, repeats),
             Load::HeaderAck { control } => circuits[index].handle_header_ack(stage, ends, id, control),
             Load::Tcp { .. } | Load::Udp => {
-                ends.deliver_datagram(&mut stage.network, circuits, id);
+                self.count_at_circuit(flow);
+                self.ends.deliver_datagram(&mut self.stage.network, id);
             }
         }
     }

@@ -25,6 +25,7 @@ mod sampling;
 pub mod scenario;
 mod schedule;
 pub mod series;
+mod shortcut;
 mod stage;
 mod station;
 mod tap;

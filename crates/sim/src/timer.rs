@@ -111,7 +111,7 @@ impl Schedule {
 
     /// If this is the next timer of the end that is ahead, and it comes up before it is `wanted`, sets it to when it
     /// is. Returns whether it has.
-    pub fn put_off(&mut self, timer: Timer, wanted: impl FnOnce() -> Time) -> bool {
+    pub fn reset_early(&mut self, timer: Timer, wanted: impl FnOnce() -> Time) -> bool {
         let number = self.numbering.number(timer);
         let timers = &mut self.timers[Clock::Ahead as usize];
         if timers.peek() != Some(number) {

@@ -9,14 +9,14 @@ pub struct Transfers {
     places: Vec<Transfer>,
     free: Vec<u32>,
     opened: u32,
-    /// Connections whose end is [put off](Transfers::put_off), in order of time.
-    put_off: VecDeque<(Time, u32)>,
+    /// Connections whose end is [foreseen](Transfers::retire_later), in order of time.
+    ending: VecDeque<(Time, u32)>,
 }
 
 impl Transfers {
     /// The first connection will have the number `first`.
     pub fn new(first: u32) -> Transfers {
-        Transfers { places: Vec::new(), free: Vec::new(), opened: first, put_off: VecDeque::new() }
+        Transfers { places: Vec::new(), free: Vec::new(), opened: first, ending: VecDeque::new() }
     }
 
     /// The largest number of connections that were ever open at the same time.
@@ -73,12 +73,12 @@ impl Transfers {
 
     /// Something has reached a connection that is ending, at an end that is [ahead](crate::ahead). It counts as under way
     /// until the run reaches that time.
-    pub fn put_off(&mut self, at: Time, id: u32) {
+    pub fn retire_later(&mut self, at: Time, id: u32) {
         let transfer = self.get_mut(id);
         if transfer.phase != Phase::Running {
             transfer.under_way += 1;
-            let place = self.put_off.partition_point(|(when, _)| *when <= at);
-            self.put_off.insert(place, (at, id));
+            let place = self.ending.partition_point(|(when, _)| *when <= at);
+            self.ending.insert(place, (at, id));
         }
     }
 
@@ -91,17 +91,17 @@ impl Transfers {
 
     #[cold]
     fn will_retire_by(&self, at: Time, id: u32) -> bool {
-        let put_off = self.put_off.iter().filter(|(when, place)| *when <= at && *place == id).count();
-        put_off > 0 && self.get(id).is_over_but_for(put_off as u32)
+        let ending = self.ending.iter().filter(|(when, place)| *when <= at && *place == id).count();
+        ending > 0 && self.get(id).is_over_but_for(ending as u32)
     }
 
-    /// Retires connections whose end was put off until `now`.
+    /// Retires connections that end by `now`.
     #[inline(always)]
     pub fn catch_up(&mut self, now: Time, flows: &mut [Flow]) {
-        while let Some(&(at, id)) = self.put_off.front()
+        while let Some(&(at, id)) = self.ending.front()
             && at <= now
         {
-            self.put_off.pop_front();
+            self.ending.pop_front();
             self.get_mut(id).under_way -= 1;
             self.retire_if_over(id, flows);
         }

@@ -1,21 +1,8 @@
-//! The end of the path that is ahead of the run.
-//!
-//! Suppose that all flows go to one end of the path, that this end only answers what it receives, and that nothing
-//! overtakes on the links. Then the arrival time of a packet is known when it is sent, and nothing that is sent later
-//! can change what happens there before. So each packet is delivered when it is sent, at its time of arrival and after
-//! the timers that expire there earlier, without an event. The answers wait as [`Arrival`]s until the run reaches their
-//! times. The results are those of a run in order. Where somebody watches, nothing is ahead.
-//!
-//! Stations that act at once may stand on the way, all at one node. They are ahead, too. What is sent passes them at
-//! the time at which it gets there, after the answers that get there earlier. The other answers pass them when the run
-//! reaches their times.
+//! What is on its way to and from the end of the path that is ahead of the run: see [`crate::shortcut`].
 
 mod arrival;
-mod connected;
-mod station;
 
 pub use arrival::Arrival;
-pub use station::pass_station;
 
 use airtcp_proto::middlebox::Direction;
 use airtcp_proto::ring::Ring;
@@ -31,7 +18,7 @@ pub struct Ahead {
     /// The node whose stations are ahead, too.
     pub station: Option<u16>,
     /// What passes these stations after the current event.
-    entering: Ring<Due>,
+    pub entering: Ring<Due>,
     /// What comes back to these stations, and when the first does.
     returning: Ring<Due>,
     first_returning: Time,
@@ -118,7 +105,7 @@ impl Ahead {
 
     /// Takes an ACK with these SACK blocks, which passes no station.
     #[inline(always)]
-    fn answer_sacked(&mut self, at: Time, endpoint: u32, header: Header, blocks: &SackBlocks) {
+    pub fn answer_sacked(&mut self, at: Time, endpoint: u32, header: Header, blocks: &SackBlocks) {
         if !at.is_never() {
             self.blocks.push_back(*blocks);
             self.arrivals.push_back((at, Arrival::SackedAck { endpoint, header }));

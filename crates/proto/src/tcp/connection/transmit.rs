@@ -3,7 +3,7 @@
 use super::{Connection, Reason, Transmit};
 use airtcp_wire::{Flags, Header, Time};
 
-/// A connection, and where its segments go. All of them are taken; none may be refused.
+/// A connection, and where its segments go. It takes as many as it says that it has room for.
 pub trait Outlet {
     /// The connection that sends.
     fn connection(&mut self) -> &mut Connection;
@@ -22,8 +22,8 @@ pub trait Outlet {
     /// Takes any other segment.
     fn take(&mut self, transmit: &Transmit);
 
-    /// The pacer releases the next segment at that time, and nothing else of the connection happens before. Returns
-    /// whether it is that time now.
+    /// The pacer releases the next segment at that time, and no timer of the connection expires before. Returns whether time
+    /// has moved on to then.
     fn moves_on(&mut self, _at: Time) -> bool {
         false
     }
@@ -40,7 +40,8 @@ pub enum Sent {
     Part,
 }
 
-/// Lets the outlet's connection send what it may, which it does as after [`Connection::poll_transmit`] alone.
+/// Sends what the outlet's connection may send now: the segments that [`Connection::poll_transmit`] would return, in the same
+/// order.
 #[inline(always)]
 pub fn transmit(now: Time, outlet: &mut impl Outlet) -> Sent {
     let mut now = now;

@@ -1,6 +1,6 @@
 //! What a connection sends to an end that is ahead, and what comes back, by value.
 
-use super::Arrival;
+use crate::ahead::Arrival;
 use crate::connected::Connected;
 use crate::flow::{Phase, RECEIVER, SENDER};
 use crate::network::Network;
@@ -35,7 +35,7 @@ impl Connected<'_> {
             Some(at) => self.receive(at, data, follows),
             None => false,
         };
-        is_received || self.reborrow().receive_or_put_off(*data, at)
+        is_received || self.reborrow().receive_or_leave(*data, at)
     }
 
     /// Lets the receiver take data if nothing happens at its end before. Returns whether it has taken them; if not,
@@ -50,12 +50,12 @@ impl Connected<'_> {
     /// As [`send_to_receiver`](Connected::send_to_receiver) for data that the receiver could not take at once.
     // By value, so that a burst's header can stay in registers.
     #[inline(never)]
-    fn receive_or_put_off(mut self, data: Parcel, at: Option<Time>) -> bool {
+    fn receive_or_leave(mut self, data: Parcel, at: Option<Time>) -> bool {
         let is_received =
-            at.is_some_and(|at| self.put_off_timer(at) && self.take(at, &data, false, Clock::Ahead));
+            at.is_some_and(|at| self.reset_timer(at) && self.take(at, &data, false, Clock::Ahead));
         match is_received {
             true => self.stage.network.ahead.events += 1,
-            false => self.put_off(&data, at),
+            false => self.leave_under_way(&data, at),
         }
         is_received
     }
@@ -69,7 +69,7 @@ impl Connected<'_> {
                 let arrival = Arrival::Data { endpoint: self.endpoint, header, offset };
                 self.stage.network.ahead.entering.push_back((at, arrival));
             }
-            at => self.put_off(&data, at),
+            at => self.leave_under_way(&data, at),
         }
         false
     }
@@ -86,7 +86,7 @@ impl Connected<'_> {
     /// Keeps new data that the receiver has not got yet: in the slab if a link has them, and not at all if they get there
     /// after the run's end.
     #[inline(never)]
-    fn put_off(mut self, data: &Parcel, at: Option<Time>) {
+    fn leave_under_way(mut self, data: &Parcel, at: Option<Time>) {
         let &Parcel { header, offset, .. } = data;
         match at {
             Some(Time::NEVER) => self.flow.late_packets += 1,
@@ -100,14 +100,14 @@ impl Connected<'_> {
 
     /// If only the receiver's own timer comes before that time, and comes up too early, sets it to when the receiver
     /// wants it, as the run would. Returns whether nothing else comes before.
-    fn put_off_timer(&mut self, at: Time) -> bool {
+    fn reset_timer(&mut self, at: Time) -> bool {
         let Stage { network, schedule, .. } = &mut *self.stage;
         if at.is_never() || !network.ahead.sent.is_empty() || self.transfer.phase != Phase::Running {
             return false;
         }
         let (timer, receiver) = (Timer::Endpoint(self.endpoint ^ 1), &self.transfer.ends[RECEIVER]);
         while schedule.next_by(Clock::Ahead) < at {
-            if !schedule.put_off(timer, || receiver.poll_timeout()) {
+            if !schedule.reset_early(timer, || receiver.poll_timeout()) {
                 return false;
             }
             network.ahead.events += 1;

@@ -1,6 +1,6 @@
 //! What passes the stations that are ahead by value.
 
-use super::Arrival;
+use crate::ahead::Arrival;
 use crate::connected::Connected;
 use crate::ends::Ends;
 use crate::flow::{RECEIVER, SENDER};
@@ -50,7 +50,7 @@ pub fn pass_station(
     }
     if !goes_on {
         transfer.under_way -= 1;
-        ends.look_whether_over(stage, endpoint >> 1);
+        ends.retire_when_over(stage, endpoint >> 1);
         return put_out;
     }
     let side = stage.network.topology.way_out(route, node);
