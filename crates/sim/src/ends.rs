@@ -407,7 +407,7 @@ fn send_as_receiver(from: Connected<'_>) {
 
 #[inline(always)]
 fn send_into(from: Connected<'_>, target: impl Target) -> bool {
-    Outflow { from, target }.run() == Sent::NewData
+    matches!(Outflow { from, target }.run(), Sent::NewData { .. })
 }
 
 /// Notes what an ACK has told the sender.

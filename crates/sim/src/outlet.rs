@@ -109,8 +109,9 @@ impl<T: Target> Outflow<'_, T> {
     pub fn run(mut self) -> Sent {
         let sent = transmit(self.from.stage.network.now, &mut self);
         let Connected { stage, transfer, endpoint, .. } = self.from;
-        match T::END {
-            SENDER => stage.schedule_sender(endpoint, &transfer.ends[SENDER]),
+        match (T::END, sent) {
+            (SENDER, Sent::NewData { next: Some(at) }) => stage.schedule.set(Timer::Endpoint(endpoint), at),
+            (SENDER, _) => stage.schedule_sender(endpoint, &transfer.ends[SENDER]),
             _ => stage.schedule.set(Timer::Endpoint(endpoint ^ 1), transfer.ends[RECEIVER].poll_timeout()),
         }
         sent

@@ -33,7 +33,10 @@ pub trait Outlet {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Sent {
     /// New data alone, if anything. Nothing else may leave now.
-    NewData,
+    NewData {
+        /// When the pacer releases the next segment, if no timer of the connection expires before.
+        next: Option<Time>,
+    },
     /// All that may leave now.
     All,
     /// As much as there was room for.
@@ -56,12 +59,13 @@ pub fn transmit(now: Time, outlet: &mut impl Outlet) -> Sent {
 fn transmit_new_data(now: &mut Time, outlet: &mut impl Outlet) -> Option<Sent> {
     while outlet.room() > 0 {
         let connection = outlet.connection();
-        let is_over =
-            (connection.is_paced() && connection.is_held_back(*now)) || transmit_burst(*now, outlet)?;
+        let is_paced = connection.is_paced();
+        let is_over = (is_paced && connection.is_held_back(*now)) || transmit_burst(*now, outlet)?;
         if is_over {
-            match outlet.connection().resumes_at() {
+            let next = if is_paced { outlet.connection().resumes_at() } else { None };
+            match next {
                 Some(at) if outlet.moves_on(at) => *now = at,
-                _ => return Some(Sent::NewData),
+                next => return Some(Sent::NewData { next }),
             }
         }
     }
