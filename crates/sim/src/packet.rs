@@ -50,9 +50,9 @@ pub struct Packet {
     extra: u32,
     /// Node at which it leaves the path.
     pub exit: u16,
-    /// Current ECN field; queues may have marked it.
     /// How it gets there.
     pub route: RouteId,
+    /// Current ECN field; queues may have marked it.
     pub ecn: Ecn,
     pub reason: Reason,
     pub direction: Direction,

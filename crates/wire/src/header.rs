@@ -36,7 +36,8 @@ impl Header {
 
     #[inline(always)]
     pub fn put(&mut self, flag: Flags, is_set: bool) {
-        self.bits = self.bits & !flag.0 | if is_set { flag.0 } else { 0 };
+        // No branch, as new data calls this.
+        self.bits = self.bits & !flag.0 | flag.0 & u16::from(is_set).wrapping_neg();
     }
 
     #[inline(always)]
