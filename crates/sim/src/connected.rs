@@ -53,9 +53,8 @@ impl Connected<'_> {
     /// Counts data that have reached the receiver, and are no longer under way.
     #[inline(always)]
     pub fn count_delivered(&mut self, data: &Parcel) {
-        self.transfer.under_way -= 1;
+        self.transfer.on_gone();
         self.flow.counts.on_delivered(data.bytes);
-        self.stage.network.packets_delivered += 1;
         if self.transfer.truth.is_undecided() && data.order != STATIONS_OWN {
             note_delivered(&mut self.transfer.truth, self.flow, data.range(), data.order);
         }
@@ -64,7 +63,7 @@ impl Connected<'_> {
     /// Sends an ACK from the receiver, with the SACK blocks that the network holds for it.
     #[inline(always)]
     pub fn answer(&mut self, now: Time, ack: Header) {
-        self.transfer.under_way += 1;
+        self.transfer.on_under_way();
         if self.flow.runs_ahead {
             return self.answer_ahead(now, ack);
         }

@@ -126,7 +126,7 @@ impl Ends {
         if !transfer.ends[SENDER].receive_ack(now, ack, sack) {
             return None;
         }
-        transfer.under_way -= 1;
+        transfer.on_gone();
         note_ack(transfer, flow);
         if flow.circuit.is_some() {
             return Some(flow.circuit);
@@ -174,11 +174,10 @@ impl Ends {
                 recorder.on_ack(*now, transfer.flow, &transfer.ends[SENDER], duplicates);
             }
             note_ack(transfer, flow);
-        } else {
         }
         match end == RECEIVER && segment.len > 0 {
             true => connected.count_delivered(parcel),
-            false => connected.transfer.under_way -= 1,
+            false => connected.transfer.on_gone(),
         }
         self.service_seldom(stage, endpoint)
     }
@@ -192,7 +191,6 @@ impl Ends {
         if let Some(recorder) = &mut network.recorder {
             recorder.on_received(index, payload);
         }
-        network.packets_delivered += 1;
         network.packets.remove(id);
     }
 
@@ -215,7 +213,7 @@ impl Ends {
 
     fn lose_segment(&mut self, endpoint: u32, packet: &Packet, order: u32) {
         let transfer = self.transfers.get_mut(endpoint >> 1);
-        transfer.under_way -= 1;
+        transfer.on_gone();
         if packet.is_data() && order != STATIONS_OWN {
             let una = transfer.ends[SENDER].acknowledged();
             transfer.truth.lost(packet.range(), order, una);

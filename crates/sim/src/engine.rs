@@ -85,7 +85,10 @@ impl Engine {
                 let stops_ahead = flow.stops.iter().all(|(node, _)| Some(*node) == station);
                 let is_countable = flow.counted_by.is_none_or(|circuit| flow.circuit == Some(circuit));
                 flow.runs_ahead = stops_ahead && is_countable;
-                flow.station_ahead = station.and_then(|node| flow.stop_at(node)).and_then(Stop::station);
+                if let Some(node) = station {
+                    flow.station_ahead = flow.stop_at(node).and_then(Stop::station);
+                    flow.ways_ahead = flow.routes.map(|route| topology.way_out(route, node));
+                }
             }
             let ahead = &mut stage.network.ahead;
             (ahead.direction, ahead.station) = (Some(direction), station);
@@ -297,7 +300,7 @@ impl Engine {
             return self.pass_stations(id, node);
         }
         let Engine { stage, ends, stations, .. } = self;
-        if let Some(station) = pass_station(stage, ends, stations, node, at, arrival) {
+        if let Some(station) = pass_station(stage, ends, stations, at, arrival) {
             self.leave_station(station);
         }
     }

@@ -47,6 +47,8 @@ pub struct Flow {
     pub runs_ahead: bool,
     /// The station ahead that serves it.
     pub station_ahead: Option<u16>,
+    /// The sides on which its packets leave the node whose stations are ahead, as `ways`.
+    pub ways_ahead: [Side; 2],
     /// The circuit that counts its packets when they are delivered.
     pub counted_by: Option<u16>,
     /// The nodes at which its packets leave a circuit and are counted, and those circuits: one for its data, one for its ACKs.
@@ -100,6 +102,12 @@ impl Flow {
         self.stops = stops.chain([(node, stop)]).collect();
     }
 
+    /// Packets of data that have reached the receiver, those of the warm-up included.
+    pub fn packets_delivered(&self) -> u64 {
+        let past = self.past.as_ref().map_or(0, |past| past.packets_delivered);
+        past + self.counts.data_packets_delivered
+    }
+
     #[inline]
     pub fn stop_at(&self, node: u16) -> Option<Stop> {
         self.stops.iter().find(|(at, _)| *at == node).map(|(_, stop)| *stop)
@@ -132,6 +140,8 @@ pub struct Past {
     pub baseline: Totals,
     /// Durations of the connections that completed.
     pub completions: Vec<Dur>,
+    /// In the warm-up.
+    pub packets_delivered: u64,
     /// When the receiver had all that the application wrote before it closed.
     pub completed: Option<Time>,
 }
@@ -265,7 +275,7 @@ pub struct Transfer {
     /// Connections are numbered in the order in which they open.
     pub number: u32,
     /// Packets of this connection that are under way.
-    pub under_way: u32,
+    under_way: u32,
     pub phase: Phase,
     /// The application writes more once the sender has sent beyond this stream position.
     refill_at: u64,
@@ -335,6 +345,19 @@ impl Transfer {
     fn refill(&mut self) {
         self.write(2 * AHEAD);
         self.refill_at = self.ends[SENDER].written() - AHEAD;
+    }
+
+    /// One of its packets, data or ACK, is on its way.
+    #[inline(always)]
+    pub fn on_under_way(&mut self) {
+        self.under_way += 1;
+    }
+
+    /// One of its packets has got to its end, is lost, or stays at a station.
+    #[inline(always)]
+    pub fn on_gone(&mut self) {
+        debug_assert!(self.under_way > 0, "a packet is gone that was not under way");
+        self.under_way -= 1;
     }
 
     /// Can nothing that matters happen any more? TIME-WAIT guards against packets that are not there.

@@ -19,8 +19,6 @@ pub struct Network {
     pub now: Time,
     pub topology: Topology,
     pub packets: Packets,
-    /// Data packets that have reached their receiver.
-    pub packets_delivered: u64,
     pub recorder: Option<Recorder>,
     pub taps: Vec<Tap>,
     pub log: Option<PacketLog>,
@@ -45,7 +43,6 @@ impl Network {
             now: Time::ZERO,
             topology,
             packets: Packets::default(),
-            packets_delivered: 0,
             is_watched: recorder.is_some() || !taps.is_empty() || log.is_some(),
             recorder,
             taps,

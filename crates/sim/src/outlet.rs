@@ -137,7 +137,7 @@ impl<T: Target> Outlet for Outflow<'_, T> {
     #[inline(always)]
     fn take_new_data(&mut self, header: &Header, offset: u64) {
         let Connected { transfer, flow, .. } = &mut self.from;
-        transfer.under_way += 1;
+        transfer.on_under_way();
         flow.counts.on_sent(Reason::New);
         transfer.on_sent(offset + u64::from(header.len));
         self.target.take_new_data(&mut self.from, header, offset);
@@ -148,7 +148,7 @@ impl<T: Target> Outlet for Outflow<'_, T> {
             self.from.stage.network.sack = transmit.segment.sack;
             return self.from.answer(self.from.stage.network.now, (&transmit.segment).into());
         }
-        self.from.transfer.under_way += 1;
+        self.from.transfer.on_under_way();
         let id = keep(&mut self.from, T::END, transmit);
         self.target.take(&mut self.from, id);
     }

@@ -213,6 +213,7 @@ fn one_flow(spec: &model::Flow, shared: &Arc<Shared>, instance: u32, data: Direc
         circuit: None,
         runs_ahead: false,
         station_ahead: None,
+        ways_ahead: ways.sides,
         late_packets: 0,
         counted_at: Default::default(),
         counted_by: None,
@@ -252,7 +253,7 @@ fn record(scenario: &Scenario, scheme: String, seed: u64, finished: &mut Finishe
         links: link_records(scenario, finished),
         circuits: circuit_records(finished),
         events,
-        packets_delivered: finished.network.packets_delivered,
+        packets_delivered: finished.flows.iter().map(Flow::packets_delivered).sum(),
         flows,
     }
 }

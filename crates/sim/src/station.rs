@@ -45,7 +45,7 @@ impl Station {
         if !goes_on {
             let (_, slot) = connection(seen.flow);
             stage.network.packets.remove(id);
-            ends.transfers.get_mut(slot).under_way -= 1;
+            ends.transfers.get_mut(slot).on_gone();
         }
         goes_on
     }
@@ -78,7 +78,7 @@ pub fn put_out(stage: &mut Stage, ends: &mut Ends, packet: &SeenPacket) -> Optio
     if transfer.number != number || transfer.phase == Phase::Retired {
         return None;
     }
-    transfer.under_way += 1;
+    transfer.on_under_way();
     let flow = &ends.flows[transfer.flow as usize];
     Some(stage.network.packets.insert_seen(packet, flow, transfer.numbers()))
 }

@@ -76,7 +76,7 @@ impl Transfers {
     pub fn retire_later(&mut self, at: Time, id: u32) {
         let transfer = self.get_mut(id);
         if transfer.phase != Phase::Running {
-            transfer.under_way += 1;
+            transfer.on_under_way();
             let place = self.ending.partition_point(|(when, _)| *when <= at);
             self.ending.insert(place, (at, id));
         }
@@ -102,7 +102,7 @@ impl Transfers {
             && at <= now
         {
             self.ending.pop_front();
-            self.get_mut(id).under_way -= 1;
+            self.get_mut(id).on_gone();
             self.retire_if_over(id, flows);
         }
     }
@@ -138,6 +138,7 @@ impl Transfers {
             let past = flow.past.get_or_insert_default();
             past.baseline = baseline;
             past.completions.clear();
+            past.packets_delivered = flow.counts.data_packets_delivered;
             flow.counts = Default::default();
             flow.rtt = Default::default();
         }

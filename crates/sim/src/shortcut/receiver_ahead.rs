@@ -134,11 +134,11 @@ impl Connected<'_> {
         }
     }
 
-    /// Sends a plain ACK on from a station, in a packet of `bytes`.
+    /// Sends a plain ACK on from a station.
     #[inline(always)]
-    pub fn forward_ack(&mut self, now: Time, side: Side, bytes: u32, header: Header) {
+    pub fn forward_ack(&mut self, now: Time, side: Side, &Parcel { header, bytes, ecn, .. }: &Parcel) {
         let endpoint = self.endpoint;
-        match self.send_to_end(now, side, bytes, Ecn::NotEct) {
+        match self.send_to_end(now, side, bytes, ecn) {
             Some(Time::NEVER) => {}
             Some(at) => self.stage.network.ahead.arrivals.push_back((at, Arrival::Ack { endpoint, header })),
             None => _ = self.keep_ack(header, SackBlocks::NONE),
