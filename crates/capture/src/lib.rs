@@ -39,7 +39,7 @@ pub use air::AirCounts;
 pub use file::{FileError, FileItem, Format, Frame, Reader};
 pub use layers::{Air, Content, Wrappings, link_name};
 pub use packet::{Dissected, Options, TappedPacket, dissect};
-pub use report::{Capture, Position, Way};
+pub use report::{Capture, DirectionReport, Position};
 pub use transfer::Counts;
 pub use weighted_bins::Peak;
 

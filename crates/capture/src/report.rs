@@ -50,8 +50,8 @@ pub struct Capture {
     pub ecn: Option<bool>,
     pub handshake_rtt: Option<Dur>,
     /// The direction with the most data, and the opposite one.
-    pub forward: Way,
-    pub reverse: Way,
+    pub forward: DirectionReport,
+    pub reverse: DirectionReport,
 }
 
 /// Facts on the file and all its connections.
@@ -70,7 +70,7 @@ pub struct Overview {
 
 /// The data of one direction.
 #[derive(Clone, Debug)]
-pub struct Way {
+pub struct DirectionReport {
     pub position: Position,
     /// Lowest round trip from the tap to each end.
     pub to_sender: Option<Dur>,
@@ -99,7 +99,7 @@ pub fn capture(overview: Overview, connection: &Connection, ways: [Transfer; 2])
     let main = usize::from(connection.ways[1].payload_bytes > connection.ways[0].payload_bytes);
     let handshake = &connection.handshake;
     let start = overview.survey.first.unwrap_or_default();
-    let mut ways = ways.into_iter().map(|way| Way::new(way, handshake, start));
+    let mut ways = ways.into_iter().map(|way| DirectionReport::new(way, handshake, start));
     let (first, second) = (ways.next(), ways.next());
     let (forward, reverse) = if main == 0 { (first, second) } else { (second, first) };
     let known = handshake.client.map(|_| handshake);
@@ -119,8 +119,8 @@ pub fn capture(overview: Overview, connection: &Connection, ways: [Transfer; 2])
     }
 }
 
-impl Way {
-    fn new(transfer: Transfer, handshake: &Handshake, start: Time) -> Way {
+impl DirectionReport {
+    fn new(transfer: Transfer, handshake: &Handshake, start: Time) -> DirectionReport {
         let (to_sender, to_receiver) = (transfer.to_sender.min, transfer.to_receiver.min);
         let position = position(to_sender, to_receiver);
         // Acknowledged data has arrived; at the receiver, the tap sees the arrivals themselves.
@@ -129,7 +129,7 @@ impl Way {
             _ if !transfer.is_acknowledged() => &transfer.seen,
             _ => &transfer.acknowledged,
         };
-        Way {
+        DirectionReport {
             round_trips: round_trips(&transfer, handshake, (to_sender, to_receiver), start),
             fates: fates(&transfer, position, start),
             gap: transfer.gaps.quantile(0.5).map(|gap| Dur(gap as u64)),

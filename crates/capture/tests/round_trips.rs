@@ -4,7 +4,7 @@
 //! under way at the end has not come; at the sender what is under way has no fate yet.
 
 use crate::common::{ONE_WAY, RATE, Run, path, simulate};
-use airtcp_capture::{Position, Way};
+use airtcp_capture::{DirectionReport, Position};
 use airtcp_proto::path::jitter::table::{self, DelayRange};
 use airtcp_proto::path::loss::burst;
 use airtcp_sim::Scenario;
@@ -54,11 +54,11 @@ fn assert_near(found: f64, truth: f64, relative: f64, absolute: f64, what: &str)
     assert!((found - truth).abs() <= bound, "{what}: found {found}, truth {truth}, bound {bound}");
 }
 
-fn lost(way: &Way) -> f64 {
+fn lost(way: &DirectionReport) -> f64 {
     way.fates.iter().filter(|fate| fate.1).count() as f64
 }
 
-fn quantile_ms(way: &Way, share: f64) -> f64 {
+fn quantile_ms(way: &DirectionReport, share: f64) -> f64 {
     let mut trips: Vec<Dur> = way.round_trips.iter().map(|trip| trip.1).collect();
     trips.sort();
     trips[(trips.len() as f64 * share) as usize].as_secs_f64() * 1e3
@@ -73,7 +73,7 @@ fn each(change: fn(&mut Side), mut check: impl FnMut(&str, &Run)) {
 }
 
 /// Rate within 1 %, where the packets' spacing shows it; it never exceeds the link's by more than a packet a second.
-fn assert_rate(scheme: &str, way: &Way) {
+fn assert_rate(scheme: &str, way: &DirectionReport) {
     let rates = &way.rates;
     let found = rates.dispersion.unwrap_or_else(|| panic!("{scheme}: no rate in {rates:?}")).value;
     assert_near(found, RATE.0 as f64, 0.01, 0.0, scheme);
@@ -82,7 +82,7 @@ fn assert_rate(scheme: &str, way: &Way) {
 
 /// Least within 2 ms: a packet's time on the link comes on top of the delay. The median within 5 % of what the sender
 /// measured.
-fn assert_round_trips(scheme: &str, run: &Run, way: &Way) {
+fn assert_round_trips(scheme: &str, run: &Run, way: &DirectionReport) {
     assert_near(quantile_ms(way, 0.0), (ONE_WAY * 2).as_secs_f64() * 1e3, 0.0, 2.0, scheme);
     assert_near(quantile_ms(way, 0.5), run.truth.rtt_p50_ms.unwrap(), 0.05, 0.0, scheme);
 }

@@ -1,14 +1,14 @@
 //! What is to be found in packet timelines.
 
 use crate::common::timeline::{MSS, Timeline, fast_retransmit, read_file};
-use airtcp_capture::{Position, Way};
+use airtcp_capture::{DirectionReport, Position};
 use airtcp_wire::{Ecn, Flags, Segment, Seq};
 
-fn lost(way: &Way) -> Vec<usize> {
+fn lost(way: &DirectionReport) -> Vec<usize> {
     (0..way.fates.len()).filter(|&index| way.fates[index].1).collect()
 }
 
-fn rtts_ms(way: &Way) -> Vec<f64> {
+fn rtts_ms(way: &DirectionReport) -> Vec<f64> {
     way.round_trips.iter().map(|trip| trip.1.as_secs_f64() * 1e3).collect()
 }
 

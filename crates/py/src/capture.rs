@@ -1,7 +1,7 @@
 //! Packet captures.
 
 use crate::errors::CaptureError;
-use airtcp_capture::{Capture, Way, read};
+use airtcp_capture::{Capture, DirectionReport, read};
 use airtcp_wire::Dur;
 use numpy::IntoPyArray;
 use pyo3::prelude::*;
@@ -45,7 +45,7 @@ pub fn read_capture(py: Python<'_>, path: PathBuf) -> PyResult<Bound<'_, PyDict>
     Ok(dict)
 }
 
-fn way<'py>(py: Python<'py>, way: &Way) -> PyResult<Bound<'py, PyDict>> {
+fn way<'py>(py: Python<'py>, way: &DirectionReport) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     let seconds = |durs: &mut dyn Iterator<Item = Dur>| durs.map(Dur::as_secs_f64).collect::<Vec<f64>>();
     dict.set_item("position", way.position.name())?;
@@ -66,7 +66,7 @@ fn way<'py>(py: Python<'py>, way: &Way) -> PyResult<Bound<'py, PyDict>> {
     Ok(dict)
 }
 
-fn set_counts(dict: &Bound<'_, PyDict>, way: &Way) -> PyResult<()> {
+fn set_counts(dict: &Bound<'_, PyDict>, way: &DirectionReport) -> PyResult<()> {
     let counts = way.counts;
     let named = [
         ("data_packets", counts.data_packets),
@@ -87,7 +87,7 @@ fn set_counts(dict: &Bound<'_, PyDict>, way: &Way) -> PyResult<()> {
     named.into_iter().try_for_each(|(name, count)| dict.set_item(name, count))
 }
 
-fn set_rates(dict: &Bound<'_, PyDict>, way: &Way) -> PyResult<()> {
+fn set_rates(dict: &Bound<'_, PyDict>, way: &DirectionReport) -> PyResult<()> {
     let bins = &way.throughput;
     let bytes: Vec<f64> = bins.bytes.iter().map(|&bytes| bytes as f64).collect();
     dict.set_item("throughput_start_s", way.throughput_start.as_secs_f64())?;

@@ -68,7 +68,7 @@ pub struct Shared {
     pub scheme: Arc<Scheme>,
     /// The rules of its connections.
     pub rules: Arc<Rules>,
-    /// The run's, of which each instance draws from [its own](Flow::chance).
+    /// Random numbers of the run; each instance has [its own](Flow::chance) among them.
     pub chances: Chances,
 }
 

@@ -22,7 +22,7 @@ const CLSACT: [&str; 2] = ["clsact", "clsact-of-ours"];
 
 /// A pinned filter.
 pub struct Installed {
-    place: Place,
+    place: Attachment,
     flows: MapHandle,
     parameters: MapHandle,
     totals: MapHandle,
@@ -31,7 +31,7 @@ pub struct Installed {
 /// Where a filter is: the network namespace's number, as the kernel's tools show it, and the interface's number
 /// there.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Place {
+struct Attachment {
     namespace: u64,
     interface: u32,
 }
@@ -45,7 +45,7 @@ pub fn install(interface: &str, parameters: &Parameters, hooks: Hooks) -> Result
     let _lock = lock()?;
     bpffs::mount()?;
     clean()?;
-    let place = Place::of(interface)?;
+    let place = Attachment::of(interface)?;
     if place.folder().exists() {
         return Err(FilterError::Attached(interface.to_owned()));
     }
@@ -62,9 +62,9 @@ pub fn install(interface: &str, parameters: &Parameters, hooks: Hooks) -> Result
 /// # Errors
 /// They cannot be read.
 pub fn installed() -> Result<Vec<Installed>, FilterError> {
-    let mut places: Vec<_> = folders()?.iter().filter_map(|folder| Place::from_folder(folder)).collect();
+    let mut places: Vec<_> = folders()?.iter().filter_map(|folder| Attachment::from_folder(folder)).collect();
     places.sort_by_key(|place| (place.namespace, place.interface));
-    places.into_iter().filter(Place::is_alive).map(|place| place.open()).collect()
+    places.into_iter().filter(Attachment::is_alive).map(|place| place.open()).collect()
 }
 
 /// The filter on `interface` of this thread's network namespace.
@@ -72,7 +72,7 @@ pub fn installed() -> Result<Vec<Installed>, FilterError> {
 /// # Errors
 /// There is none.
 pub fn on(interface: &str) -> Result<Installed, FilterError> {
-    let place = Place::of(interface)?;
+    let place = Attachment::of(interface)?;
     match place.is_alive() {
         true => place.open(),
         false => Err(FilterError::NotAttached(interface.to_owned())),
@@ -86,7 +86,7 @@ pub fn on(interface: &str) -> Result<Installed, FilterError> {
 pub fn uninstall(interface: &str) -> Result<(), FilterError> {
     let _lock = lock()?;
     clean()?;
-    let place = Place::of(interface)?;
+    let place = Attachment::of(interface)?;
     match place.folder().exists() || Clsact::attached(place.interface) > 0 {
         true => place.remove(),
         false => Err(FilterError::NotAttached(interface.to_owned())),
@@ -97,7 +97,7 @@ impl Installed {
     /// The interface's name, or its number if it is in another network namespace.
     #[must_use]
     pub fn interface(&self) -> String {
-        let Place { namespace, interface } = self.place;
+        let Attachment { namespace, interface } = self.place;
         let is_here = NamespaceId::current().is_ok_and(|current| current.inode() == namespace);
         let name =
             if_indextoname(interface).ok().filter(|_| is_here).and_then(|name| name.into_string().ok());
@@ -141,19 +141,19 @@ impl Installed {
     }
 }
 
-impl Place {
-    fn of(interface: &str) -> Result<Place, FilterError> {
+impl Attachment {
+    fn of(interface: &str) -> Result<Attachment, FilterError> {
         let index = if_nametoindex(interface).map_err(|_| FilterError::NoInterface(interface.to_owned()))?;
-        Ok(Place { namespace: NamespaceId::current()?.inode(), interface: index })
+        Ok(Attachment { namespace: NamespaceId::current()?.inode(), interface: index })
     }
 
     fn folder(&self) -> PathBuf {
         Path::new(FOLDER).join(format!("{}-{}", self.namespace, self.interface))
     }
 
-    fn from_folder(folder: &Path) -> Option<Place> {
+    fn from_folder(folder: &Path) -> Option<Attachment> {
         let (namespace, interface) = folder.file_name()?.to_str()?.split_once('-')?;
-        Some(Place { namespace: namespace.parse().ok()?, interface: interface.parse().ok()? })
+        Some(Attachment { namespace: namespace.parse().ok()?, interface: interface.parse().ok()? })
     }
 
     /// Returns whether both programs are still on their interface. The kernel detaches them from one that
@@ -202,7 +202,7 @@ impl Place {
     }
 }
 
-fn pin(mut attached: Attached, place: &Place) -> Result<(), FilterError> {
+fn pin(mut attached: Attached, place: &Attachment) -> Result<(), FilterError> {
     let folder = place.folder();
     fs::create_dir_all(&folder).map_err(FilterError::io(folder.display().to_string()))?;
     let maps = [&mut attached.flows, &mut attached.parameters, &mut attached.totals];
@@ -225,7 +225,7 @@ fn pin(mut attached: Attached, place: &Place) -> Result<(), FilterError> {
 
 /// Removes what killed airtcpds have left, and what belonged to interfaces that are gone.
 fn clean() -> Result<(), FilterError> {
-    folders()?.iter().try_for_each(|folder| match Place::from_folder(folder) {
+    folders()?.iter().try_for_each(|folder| match Attachment::from_folder(folder) {
         Some(place) if place.is_alive() => Ok(()),
         Some(place) => place.remove(),
         None => remove(folder),

@@ -1,7 +1,7 @@
 //! The reliable decoupling socket (paper 000 §5) for unmodified programs. Their connections are redirected to a
 //! proxy, whose far side is a data TCP of our own. The data TCP's packets go through a TCP circuit.
 //!
-//! [`Way`] brings connections to the proxy and the proxy's packets out of this host. It is a table of nft, a TUN
+//! [`Redirection`] brings connections to the proxy and the proxy's packets out of this host. It is a table of nft, a TUN
 //! device with otherwise unused addresses, which are masqueraded, and interfaces that forward for it. [`Program`] is
 //! a command whose connections alone are carried, in a cgroup of its own. Everything else is in
 //! [`proxy`](crate::proxy) and [`circuit`](crate::circuit).
@@ -12,8 +12,8 @@
 
 mod counters;
 mod program;
+mod redirection;
 mod service;
-mod way;
 
 pub use counters::Counters;
 pub use program::Program;

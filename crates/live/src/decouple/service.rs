@@ -2,7 +2,7 @@
 
 use super::Counters;
 use super::program::{Group, Program};
-use super::way::Way;
+use super::redirection::Redirection;
 use crate::circuit::{
     GatewayThread, Sending, SendingGateway, SendingNode, Socket, any_port, bind, chance, way_to,
 };
@@ -57,7 +57,7 @@ pub struct Entrance {
 /// What is undone at the end.
 pub struct Rules {
     // Dropped first, so that the processes of the group end last.
-    way: Way,
+    way: Redirection,
     group: Option<Group>,
 }
 
@@ -69,7 +69,7 @@ impl Service for Decoupling {
     fn set_up(&self) -> anyhow::Result<(Entrance, Rules)> {
         let socket = bind(any_port(way_to(self.receiver)?.0))?;
         let group = self.program.as_ref().map(|_| Group::make()).transpose()?;
-        let (way, entrances) = Way::install(self.receiver, &self.prefixes, group.as_ref())?;
+        let (way, entrances) = Redirection::install(self.receiver, &self.prefixes, group.as_ref())?;
         let mut doors = Doors::redirected(entrances.listeners, entrances.device, entrances.link);
         doors.circuit = Some(Arc::clone(&self.counters.circuit));
         let outgoing = doors.through_circuit(None)?;

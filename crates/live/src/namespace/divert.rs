@@ -15,7 +15,7 @@ const FAMILIES: [AddressFamily; 2] = [AddressFamily::Inet, AddressFamily::Inet6]
 
 /// Where packets with the mark go.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Way {
+pub enum Destination {
     Here,
     /// Out of the device with this index.
     Out(u32),
@@ -25,10 +25,10 @@ pub enum Way {
 ///
 /// # Errors
 /// The kernel's.
-pub fn add(mark: u32, way: Way) -> io::Result<()> {
+pub fn add(mark: u32, destination: Destination) -> io::Result<()> {
     let netlink = Netlink::open()?;
     for family in FAMILIES {
-        let (route, rule) = parts(family, mark, way);
+        let (route, rule) = parts(family, mark, destination);
         for part in [RouteNetlinkMessage::NewRoute(route), RouteNetlinkMessage::NewRule(rule)] {
             allow(netlink.change(part), &[Errno::EEXIST, Errno::EAFNOSUPPORT, Errno::EOPNOTSUPP])?;
         }
@@ -43,7 +43,7 @@ pub fn add(mark: u32, way: Way) -> io::Result<()> {
 pub fn remove(mark: u32) -> io::Result<()> {
     let netlink = Netlink::open()?;
     for family in FAMILIES {
-        let (route, rule) = parts(family, mark, Way::Here);
+        let (route, rule) = parts(family, mark, Destination::Here);
         for part in [RouteNetlinkMessage::DelRule(rule), RouteNetlinkMessage::DelRoute(route)] {
             let gone = [Errno::ENOENT, Errno::ESRCH, Errno::EAFNOSUPPORT, Errno::EOPNOTSUPP];
             allow(netlink.remove(part), &gone)?;
@@ -53,10 +53,10 @@ pub fn remove(mark: u32) -> io::Result<()> {
 }
 
 /// The route, and the rule that leads to it.
-fn parts(family: AddressFamily, mark: u32, way: Way) -> (RouteMessage, RuleMessage) {
-    let (scope, kind, device) = match way {
-        Way::Here => (RouteScope::Host, RouteType::Local, LOOPBACK),
-        Way::Out(device) => (RouteScope::Link, RouteType::Unicast, device),
+fn parts(family: AddressFamily, mark: u32, destination: Destination) -> (RouteMessage, RuleMessage) {
+    let (scope, kind, device) = match destination {
+        Destination::Here => (RouteScope::Host, RouteType::Local, LOOPBACK),
+        Destination::Out(device) => (RouteScope::Link, RouteType::Unicast, device),
     };
     let mut route = RouteMessage::default();
     route.header.address_family = family;

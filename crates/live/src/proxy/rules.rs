@@ -35,7 +35,7 @@ impl Rules {
     /// nft is missing or refuses the table; the kernel's.
     pub fn install(wireless: &str, ports: &[u16], listeners: &[Listener]) -> io::Result<Rules> {
         let route = RecordedChange::of(Change::Divert(MARK))?;
-        divert::add(MARK, divert::Way::Here)?;
+        divert::add(MARK, divert::Destination::Here)?;
         let table = Table::make(&name(), &chains(wireless, ports, listeners))?;
         Ok(Rules { table, _route: route, _probing: probe_black_holes()? })
     }

@@ -216,10 +216,10 @@ impl<D: PacketDevice> Stack<D> {
             Ok(packet) => self.place(now, packet),
             Err(PacketError::NotTcp(_)) => self.place_message(now, len),
             // Damaged packets are none of ours.
-            Err(_) => Place::Others,
+            Err(_) => Owner::Others,
         };
         match place {
-            Place::Ours(key, packet) => {
+            Owner::Ours(key, packet) => {
                 if let Some(flow) = self.flows.get_mut(key) {
                     if let Some(duplicates) = self.device.repeats_first_every(&flow.endpoints) {
                         flow.stream.connection().repeat_first_every(duplicates);
@@ -228,9 +228,9 @@ impl<D: PacketDevice> Stack<D> {
                 }
                 self.after(now, key);
             }
-            Place::HalfOpen(begun, packet) => self.go_on(now, &begun, &packet, offload, len),
-            Place::Nowhere => {}
-            Place::Others => self.hand_back(len)?,
+            Owner::HalfOpen(begun, packet) => self.go_on(now, &begun, &packet, offload, len),
+            Owner::Nowhere => {}
+            Owner::Others => self.hand_back(len)?,
         }
         Ok(true)
     }
@@ -334,19 +334,19 @@ impl<D: PacketDevice> Stack<D> {
     }
 
     /// Decides whose a packet is. Makes a connection for a SYN that is to be accepted.
-    fn place(&mut self, now: Time, packet: TcpPacket) -> Place {
+    fn place(&mut self, now: Time, packet: TcpPacket) -> Owner {
         let endpoints = packet.endpoints.reversed();
         if let Some(key) = self.flows.find(&endpoints) {
             let gives_way = self.flows.get_mut(key).is_some_and(|flow| {
                 flow.phase == Phase::Released && flow.stream.connection().gives_way_to(now, &packet.segment)
             });
             if !gives_way || self.newcomers != Newcomers::Taken {
-                return Place::Ours(key, packet);
+                return Owner::Ours(key, packet);
             }
             self.forget(key);
         }
         if let Some(begun) = self.half_open.get(&endpoints) {
-            return Place::HalfOpen(begun.clone(), packet);
+            return Owner::HalfOpen(begun.clone(), packet);
         }
         let flags = packet.segment.flags;
         let is_syn = flags.contains(Flags::SYN) && !flags.contains(Flags::ACK) && !flags.contains(Flags::RST);
@@ -355,36 +355,36 @@ impl<D: PacketDevice> Stack<D> {
         match self.newcomers {
             Newcomers::Taken if is_syn && is_wanted => {
                 self.begin(now, endpoints, &packet.segment);
-                Place::Nowhere
+                Owner::Nowhere
             }
-            Newcomers::Wait if is_syn && is_wanted => Place::Nowhere,
+            Newcomers::Wait if is_syn && is_wanted => Owner::Nowhere,
             _ => self.place_ack(now, &endpoints, packet),
         }
     }
 
     /// Decides whose a packet of an unknown connection is: its ACK may bring a SYN cookie back.
-    fn place_ack(&self, now: Time, endpoints: &Endpoints, packet: TcpPacket) -> Place {
+    fn place_ack(&self, now: Time, endpoints: &Endpoints, packet: TcpPacket) -> Owner {
         if now >= self.cookies_until {
-            return Place::Others;
+            return Owner::Others;
         }
         let config = self.config(endpoints.source());
         match cookies::begun(&*self.numbers, now, endpoints, &packet.segment, &config) {
             // The peer sends it again.
-            Some(_) if self.newcomers == Newcomers::Wait => Place::Nowhere,
-            Some(begun) => Place::HalfOpen(begun, packet),
-            None => Place::Others,
+            Some(_) if self.newcomers == Newcomers::Wait => Owner::Nowhere,
+            Some(begun) => Owner::HalfOpen(begun, packet),
+            None => Owner::Others,
         }
     }
 
     /// Decides whose a router's message is, and handles it.
-    fn place_message(&mut self, now: Time, len: usize) -> Place {
-        let Some(too_big) = TooBig::read(&self.received[..len]) else { return Place::Others };
-        let Some(key) = self.flows.find(&too_big.endpoints) else { return Place::Others };
+    fn place_message(&mut self, now: Time, len: usize) -> Owner {
+        let Some(too_big) = TooBig::read(&self.received[..len]) else { return Owner::Others };
+        let Some(key) = self.flows.find(&too_big.endpoints) else { return Owner::Others };
         if let Some(flow) = self.flows.get_mut(key) {
             flow.handle_too_big(now, &too_big);
         }
         self.flush(now, key);
-        Place::Nowhere
+        Owner::Nowhere
     }
 
     /// Answers a SYN, and keeps it if there is room.
@@ -454,7 +454,7 @@ impl<D: PacketDevice> Stack<D> {
 }
 
 /// Who a packet belongs to.
-enum Place {
+enum Owner {
     Ours(FlowKey, TcpPacket),
     /// To a handshake that its sender has begun.
     HalfOpen(Begun, TcpPacket),

@@ -5,7 +5,7 @@ use super::application::port_of;
 use super::books::Books;
 use super::circuit::{self, GatewayThread, Route};
 use super::flows::Flow;
-use super::forms::{self, Place, Settings};
+use super::forms::{self, ProxySite, Settings};
 use super::loaded::LoadError;
 use super::relays::Served;
 use super::router::{Gateway, Plan, Router, Work};
@@ -250,8 +250,8 @@ fn alone(address: Ipv4Addr) -> Prefix {
 
 fn node_of_station(flow: &Flow, base_station: u16) -> u16 {
     match flow.form.station.as_ref().and_then(|station| station.place()) {
-        Some(Place::Sender) => flow.nodes[0],
-        Some(Place::BaseStation) | None => base_station,
+        Some(ProxySite::Sender) => flow.nodes[0],
+        Some(ProxySite::BaseStation) | None => base_station,
     }
 }
 

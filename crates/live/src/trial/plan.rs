@@ -2,7 +2,7 @@
 
 use super::application::MOST_FLOWS;
 use super::circuit;
-use super::forms::{Host, Place, SchemeForm, Station};
+use super::forms::{Host, ProxySite, SchemeForm, Station};
 use super::trunks::{Trunk, trunks};
 use airtcp_proto::cc::Controllers;
 use airtcp_proto::circuit::Compression;
@@ -168,7 +168,7 @@ fn check_flow(
     let (Some(mine), Some(its)) = (verdict.form.clone(), others.form) else { return Ok(()) };
     let go_together = match (&mine.station, &its.station) {
         // Our own machine behind one flow's sender does not see another flow's packets.
-        (Some(station), None) | (None, Some(station)) => station.place() == Some(Place::Sender),
+        (Some(station), None) | (None, Some(station)) => station.place() == Some(ProxySite::Sender),
         // `check_stations` compares stations.
         (Some(_), Some(_)) | (None, None) => true,
     };
@@ -189,7 +189,7 @@ fn check_route(scenario: &Scenario, flow: &Flow, verdict: &mut SchemeForm) {
     let first = &scenario.flows[0];
     let begin = |flow: &Flow| flow.route(0).ends(&scenario.links)[0];
     match station.place() {
-        Some(Place::Sender)
+        Some(ProxySite::Sender)
             if scenario.direction_of(flow) != Direction::Forward || begin(flow) != begin(first) =>
         {
             verdict.refuse(&format!(
@@ -197,8 +197,8 @@ fn check_route(scenario: &Scenario, flow: &Flow, verdict: &mut SchemeForm) {
                 flow.name, first.name
             ));
         }
-        Some(Place::Sender) => {}
-        Some(Place::BaseStation) | None => {
+        Some(ProxySite::Sender) => {}
+        Some(ProxySite::BaseStation) | None => {
             if !flow.routes.iter().all(|route| route.crosses(scenario.base_station)) {
                 verdict.refuse(&format!("flow `{}` does not pass the base station", flow.name));
             }

@@ -3,7 +3,7 @@
 use super::application::port_of;
 use super::books::Books;
 use super::circuit::{self, GatewayThread, Route};
-use super::forms::{Circuit, Onward, Place, Proxy};
+use super::forms::{Circuit, Onward, Proxy, ProxySite};
 use super::senders::Senders;
 use crate::namespace::Namespace;
 use crate::proxy::{self, Config, Counters, Entrance, Limits, Outgoing, Stop, Stopper, Tuning, Watch};
@@ -48,7 +48,7 @@ impl Relays {
     ) -> io::Result<Relays> {
         let ports: Vec<_> = flows.iter().map(|served| port_of(served.flow)).collect();
         let config = config(wireless, proxy, ports);
-        let senders = (proxy.place == Place::Sender).then(Senders::default);
+        let senders = (proxy.place == ProxySite::Sender).then(Senders::default);
         let watch = senders.clone().map(|senders| Box::new(senders) as Box<dyn Watch>);
         let (stop, stopper) = Stop::new()?;
         let (tell, told) = channel();

@@ -1,6 +1,6 @@
 //! Hybla: on a long path, the window grows over time as it would on a short reference path.
 
-use super::registry::{ControllerSpec, Param, Trait, Values};
+use super::registry::{ControllerSpec, Exemption, Param, Values};
 use super::{Ack, Avoidance, Build, Composed, Congestion, CongestionControl, Window};
 use airtcp_wire::Dur;
 
@@ -26,7 +26,7 @@ pub const SPEC: ControllerSpec = ControllerSpec {
     ],
     ordered: &[],
     changes: &[],
-    traits: &[Trait::Gain(gain)],
+    exemptions: &[Exemption::Gain(gain)],
     build,
 };
 

@@ -21,7 +21,7 @@ pub const ORIGINAL: ControllerSpec = ControllerSpec {
     params: &[],
     ordered: &[],
     changes: &[("ecn", "true")],
-    traits: &[],
+    exemptions: &[],
     build: |build, _| Box::new(Composed::new(build, Jersey::default())),
 };
 
@@ -39,7 +39,7 @@ pub const NEW: ControllerSpec = ControllerSpec {
     }],
     ordered: &[],
     changes: &[("ecn", "true"), ("timestamps", "true")],
-    traits: &[],
+    exemptions: &[],
     build: |build, values| {
         let tick_s = Some(values.get("timestamp_tick_ms") / 1000.0);
         Box::new(Composed::new(build, Jersey { tick_s, ..Jersey::default() }))

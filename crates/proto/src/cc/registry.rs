@@ -34,13 +34,13 @@ pub struct ControllerSpec {
     /// Keys of the stack that it needs, with their values.
     pub changes: &'static [(&'static str, &'static str)],
     /// Departures from what the tests expect of a loss-based controller.
-    pub traits: &'static [Trait],
+    pub exemptions: &'static [Exemption],
     pub build: fn(&Build, &Values) -> Box<dyn CongestionControl>,
 }
 
 /// A way in which a controller differs from RFC 5681's.
 #[derive(Clone, Copy, Debug)]
-pub enum Trait {
+pub enum Exemption {
     /// Delay alone may shrink its window.
     DelayBased,
     /// Only ECN indicates congestion: a loss, even one found by the timer, may leave its window as it is.

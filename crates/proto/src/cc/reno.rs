@@ -10,7 +10,7 @@ pub const SPEC: ControllerSpec = ControllerSpec {
     params: &[],
     ordered: &[],
     changes: &[],
-    traits: &[],
+    exemptions: &[],
     build: |build, _| Box::new(Composed::new(build, Reno)),
 };
 

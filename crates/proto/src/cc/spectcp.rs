@@ -1,6 +1,6 @@
 //! SpecTCP: takes every loss for corruption, unless ECN-Echo says that the network is congested.
 
-use super::registry::{ControllerSpec, Param, Trait, Values};
+use super::registry::{ControllerSpec, Exemption, Param, Values};
 use super::slow_start::SlowStart;
 use super::{Ack, Avoidance, Cause, Composed, Congestion, Window};
 
@@ -18,7 +18,7 @@ pub const SPEC: ControllerSpec = ControllerSpec {
     }],
     ordered: &[],
     changes: &[("ecn", "true")],
-    traits: &[Trait::EcnOnly],
+    exemptions: &[Exemption::EcnOnly],
     build: |build, values| Box::new(Composed::new(build, SpecTcp::new(values))),
 };
 

@@ -11,7 +11,7 @@ pub const SPEC: ControllerSpec = ControllerSpec {
     params: &[],
     ordered: &[],
     changes: &[],
-    traits: &[],
+    exemptions: &[],
     build: |_, _| Box::new(Unlimited),
 };
 

@@ -1,6 +1,6 @@
 //! Vegas: keeps a few segments in the bottleneck's queue, whose length it infers from how much the RTT exceeds its minimum.
 
-use super::registry::{ControllerSpec, Param, Trait, Values};
+use super::registry::{ControllerSpec, Exemption, Param, Values};
 use super::round::Round;
 use super::{Ack, Avoidance, Composed, Congestion, Window};
 use airtcp_wire::{Dur, Time};
@@ -41,7 +41,7 @@ pub const SPEC: ControllerSpec = ControllerSpec {
     ],
     ordered: &[("alpha", "beta")],
     changes: &[],
-    traits: &[Trait::DelayBased],
+    exemptions: &[Exemption::DelayBased],
     build: |build, values| Box::new(Composed::new(build, Vegas::new(values))),
 };
 

@@ -26,7 +26,7 @@ pub const SPEC: ControllerSpec = ControllerSpec {
     ],
     ordered: &[],
     changes: &[],
-    traits: &[],
+    exemptions: &[],
     build,
 };
 

@@ -151,7 +151,7 @@ fn check_step(sender: &Sender, op: Op, before: Seen, was: &Was, declared: &Decla
         Op::Timeout if !was.is_idle => {
             assert!(
                 cwnd == sender.mss || (declared.is_ecn_only() && cwnd == before.0),
-                "cwnd after a timeout: {cwnd}; only `Trait::EcnOnly` may leave it as it was"
+                "cwnd after a timeout: {cwnd}; only `Exemption::EcnOnly` may leave it as it was"
             );
             assert!(ssthresh >= 2 * sender.mss, "ssthresh after a timeout: {ssthresh}");
         }
@@ -167,12 +167,16 @@ fn check_step(sender: &Sender, op: Op, before: Seen, was: &Was, declared: &Decla
             let acked = sender.una - was.una;
             assert!(
                 cwnd >= before.0 || declared.is_delay_based(),
-                "cwnd {} to {cwnd} on a plain ACK; only `Trait::DelayBased` may shrink it",
+                "cwnd {} to {cwnd} on a plain ACK; only `Exemption::DelayBased` may shrink it",
                 before.0
             );
             // Vegas takes its step, a segment, on one ACK of the round trip.
             let bound = before.0 as f64 + declared.gain(sender.srtt) * acked as f64 + sender.mss as f64;
-            assert!(cwnd as f64 <= bound, "cwnd {} to {cwnd} for {acked} bytes: see `Trait::Gain`", before.0);
+            assert!(
+                cwnd as f64 <= bound,
+                "cwnd {} to {cwnd} for {acked} bytes: see `Exemption::Gain`",
+                before.0
+            );
         }
         Op::Send(_) | Op::Fill | Op::Wait { .. } => assert_eq!(before, seen(sender)),
         _ => {}
@@ -201,7 +205,7 @@ fn run(spec: &'static ControllerSpec, params: &[(&str, f64)], build: &Build, ops
         perform(&mut sender, op);
         check_state(&sender);
         if is_loss_based(&sender) {
-            check_step(&sender, op, before, &was, &Declared(spec.traits));
+            check_step(&sender, op, before, &was, &Declared(spec.exemptions));
         }
         trace.push(seen(&sender));
     }

@@ -44,7 +44,7 @@ impl Steer {
         // it has a socket.
         let demux = RecordedChange::of_sysctl("net.ipv4.tcp_early_demux", "0")?;
         let route = RecordedChange::of(Change::Divert(STEER_MARK))?;
-        divert::add(STEER_MARK, divert::Way::Out(if_nametoindex(device.as_str())?))?;
+        divert::add(STEER_MARK, divert::Destination::Out(if_nametoindex(device.as_str())?))?;
         let name = format!("inet airtcp_steer_{}", process::id());
         let table = Table::make(&name, &chain(wireless, &device))?;
         Ok((Steer { _table: table, _route: route, _demux: demux }, tun, link))

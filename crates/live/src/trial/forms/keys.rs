@@ -365,7 +365,7 @@ fn plain(value: &Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trial::forms::{Host, Onward, Place, Proxy, SchemeForm, Station};
+    use crate::trial::forms::{Host, Onward, Proxy, ProxySite, SchemeForm, Station};
     use airtcp_proto::scheme::{self, Scheme};
     use airtcp_wire::Dur;
 
@@ -471,7 +471,7 @@ mod tests {
     fn own(scheme: &str) -> String {
         let verdict = verdict(scheme);
         match verdict.form.expect(scheme).station {
-            Some(Station::Proxy(Proxy { place: Place::Sender, onward: Onward::Own(config), .. })) => {
+            Some(Station::Proxy(Proxy { place: ProxySite::Sender, onward: Onward::Own(config), .. })) => {
                 assert_eq!(*config, Scheme::parse(scheme, "linux").unwrap().config);
             }
             other => panic!("{other:?}"),
@@ -494,7 +494,10 @@ mod tests {
         assert!(verdict("cubic+decoupling:error_control=paper").form.is_some(), "with F2, too");
         match verdict("bbr+decoupling:controls=2").form.unwrap().station {
             Some(Station::Proxy(Proxy {
-                place: Place::Sender, onward: Onward::Own(data), circuit, ..
+                place: ProxySite::Sender,
+                onward: Onward::Own(data),
+                circuit,
+                ..
             })) => {
                 let circuit = circuit.unwrap();
                 assert_eq!((data.congestion_control.as_str(), circuit.config.controls), ("unlimited", 2));
@@ -507,7 +510,7 @@ mod tests {
     #[test]
     fn a_split_connection_is_the_kernels_if_it_can_be() {
         let onward = |scheme: &str| match verdict(scheme).form.expect(scheme).station {
-            Some(Station::Proxy(Proxy { place: Place::BaseStation, onward, .. })) => onward,
+            Some(Station::Proxy(Proxy { place: ProxySite::BaseStation, onward, .. })) => onward,
             other => panic!("{other:?}"),
         };
         let kernels = |name: &str| match onward(name) {

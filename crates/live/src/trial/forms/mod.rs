@@ -12,7 +12,7 @@ mod station;
 
 pub use controllers::CongestionControl;
 pub use host::Host;
-pub use station::{Circuit, Onward, Place, Proxy, Station};
+pub use station::{Circuit, Onward, Proxy, ProxySite, Station};
 
 use airtcp_kernel::rto::RtoRule;
 use airtcp_proto::base_station::{BaseStation, split};
@@ -206,7 +206,7 @@ impl Draft<'_> {
         let through = Circuit { config: circuit.clone(), tcp: Box::new(scheme.config.clone()) };
         let onward = Onward::Own(Box::new(data_tcp));
         let buffer_bytes = OWN_BUFFER.0;
-        let proxy = Proxy { place: Place::Sender, onward, buffer_bytes, circuit: Some(through) };
+        let proxy = Proxy { place: ProxySite::Sender, onward, buffer_bytes, circuit: Some(through) };
         self.form.station = Some(Station::Proxy(proxy));
     }
 
@@ -216,7 +216,7 @@ impl Draft<'_> {
         *self = Draft::of(&keys::with_kernels_sender(config), self.host);
         self.notes.push(format!("airtcp's own TCP sends, behind the sender's kernel: {why}"));
         let onward = Onward::Own(Box::new(config.clone()));
-        let proxy = Proxy { place: Place::Sender, onward, buffer_bytes: OWN_BUFFER.0, circuit: None };
+        let proxy = Proxy { place: ProxySite::Sender, onward, buffer_bytes: OWN_BUFFER.0, circuit: None };
         self.form.station = Some(Station::Proxy(proxy));
     }
 
@@ -243,7 +243,7 @@ impl Draft<'_> {
             }
         };
         let buffer_bytes = config.buffer.0;
-        let proxy = Proxy { place: Place::BaseStation, onward, buffer_bytes, circuit: None };
+        let proxy = Proxy { place: ProxySite::BaseStation, onward, buffer_bytes, circuit: None };
         self.form.station = Some(Station::Proxy(proxy));
     }
 }

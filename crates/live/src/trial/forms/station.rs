@@ -19,7 +19,7 @@ pub enum Station {
 /// Ends connections, and continues them with others.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Proxy {
-    pub place: Place,
+    pub place: ProxySite,
     pub onward: Onward,
     /// Most bytes that wait there, per connection and direction.
     pub buffer_bytes: u64,
@@ -39,7 +39,7 @@ pub struct Circuit {
 /// Where a proxy stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Place {
+pub enum ProxySite {
     /// Paper 003 §IV.
     BaseStation,
     /// Beside the sender's host: the path sees the proxy's TCP.
@@ -87,7 +87,7 @@ impl Station {
     }
 
     /// The proxy's place, if this is a proxy.
-    pub fn place(&self) -> Option<Place> {
+    pub fn place(&self) -> Option<ProxySite> {
         match self {
             Station::PacketControl(_) => None,
             Station::Proxy(proxy) => Some(proxy.place),

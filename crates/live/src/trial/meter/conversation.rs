@@ -32,7 +32,7 @@ pub struct Conversation {
 
 /// What a data packet shows when it leaves the sender.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Sent {
+pub struct DataPacket {
     pub offset: u64,
     /// Why it is a retransmission, if it is one.
     pub reason: Option<Reason>,
@@ -77,10 +77,10 @@ impl Conversation {
     }
 
     /// Data leaves the sender.
-    pub fn sent(&mut self, now: Time, segment: &Segment, id: u16) -> Option<Sent> {
+    pub fn sent(&mut self, now: Time, segment: &Segment, id: u16) -> Option<DataPacket> {
         let range = self.range(segment)?;
         let is_reduced_for_ecn = segment.flags.contains(Flags::CWR) && self.una >= self.recover;
-        let mut sent = Sent { offset: range.start, reason: None, is_reduced: is_reduced_for_ecn };
+        let mut sent = DataPacket { offset: range.start, reason: None, is_reduced: is_reduced_for_ecn };
         if range.start < self.nxt {
             let info = self.sending.as_ref().and_then(|sending| sending.info().ok());
             let (reason, is_reduced) = self.judge(info);
@@ -92,7 +92,7 @@ impl Conversation {
             }
             self.copies.insert(id, order);
             self.trips.resent(&range, now, segment.timestamps);
-            sent = Sent { reason: Some(reason), is_reduced, ..sent };
+            sent = DataPacket { reason: Some(reason), is_reduced, ..sent };
         }
         if range.end > self.nxt {
             self.nxt = range.end;

@@ -15,7 +15,7 @@ use airtcp_sim::series::Recorder;
 use airtcp_sim::truth::Spurious;
 use airtcp_wire::{Flags, Segment, Time};
 use conversation::Conversation;
-use packet::{ControlPacket, Way};
+use packet::{ControlPacket, Direction};
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -182,7 +182,7 @@ impl Observer for Meter<'_> {
             return;
         }
         self.flows[seen.flow()].data_packets_sent += u64::from(seen.is_data());
-        if let MeteredPacket::Tcp { flow, port, way: Way::FromSender, segment, id, .. } = &seen {
+        if let MeteredPacket::Tcp { flow, port, direction: Direction::FromSender, segment, id, .. } = &seen {
             if segment.flags.contains(Flags::SYN) && !self.is_repeated(*port, segment) {
                 self.begin(*flow, *port, segment);
             }
@@ -206,14 +206,14 @@ impl Observer for Meter<'_> {
             self.packets_delivered += 1;
         }
         match &seen {
-            MeteredPacket::Tcp { port, way: Way::FromSender, segment, id, .. }
+            MeteredPacket::Tcp { port, direction: Direction::FromSender, segment, id, .. }
                 if segment.len > 0 && !self.is_split =>
             {
                 if let Some((_, conversation)) = self.conversations.get_mut(port) {
                     conversation.delivered(segment, *id);
                 }
             }
-            MeteredPacket::Tcp { flow, port, way: Way::FromReceiver, segment, .. } => {
+            MeteredPacket::Tcp { flow, port, direction: Direction::FromReceiver, segment, .. } => {
                 self.acknowledged(due, (*flow, *port), segment);
             }
             MeteredPacket::Tcp { .. } => {}
@@ -244,7 +244,7 @@ impl Observer for Meter<'_> {
             false => meter.acks_lost += 1,
         }
         let offset = match &seen {
-            MeteredPacket::Tcp { port, way: Way::FromSender, segment, id, .. }
+            MeteredPacket::Tcp { port, direction: Direction::FromSender, segment, id, .. }
                 if segment.len > 0 && is_known =>
             {
                 self.conversations
@@ -264,7 +264,7 @@ impl Meter<'_> {
     /// undecided.
     fn settle_shed(&mut self) {
         for packet in self.books.take_shed() {
-            if let MeteredPacket::Tcp { port, way: Way::FromSender, segment, id, .. } = &packet
+            if let MeteredPacket::Tcp { port, direction: Direction::FromSender, segment, id, .. } = &packet
                 && segment.len > 0
                 && let Some((_, conversation)) = self.conversations.get_mut(port)
             {

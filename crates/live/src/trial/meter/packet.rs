@@ -10,7 +10,7 @@ use std::net::IpAddr;
 
 /// Direction of a connection's packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Way {
+pub enum Direction {
     FromSender,
     FromReceiver,
 }
@@ -23,7 +23,7 @@ pub enum MeteredPacket {
         bytes: u64,
         /// The sender's port, which identifies the connection.
         port: u16,
-        way: Way,
+        direction: Direction,
         segment: Segment,
         /// The IP header's identification, which distinguishes the copies of a segment.
         id: u16,
@@ -87,12 +87,12 @@ impl MeteredPacket {
         }
         let packet = decode_tcp(bytes).ok()?;
         let ports = packet.endpoints.ports;
-        let (flow, port, way) = match flow_at(ports.destination) {
-            Some(flow) => (flow, ports.source, Way::FromSender),
-            None => (flow_at(ports.source)?, ports.destination, Way::FromReceiver),
+        let (flow, port, direction) = match flow_at(ports.destination) {
+            Some(flow) => (flow, ports.source, Direction::FromSender),
+            None => (flow_at(ports.source)?, ports.destination, Direction::FromReceiver),
         };
         let id = u16::from_be_bytes([bytes[4], bytes[5]]);
-        Some(MeteredPacket::Tcp { flow, bytes: length, port, way, segment: packet.segment, id })
+        Some(MeteredPacket::Tcp { flow, bytes: length, port, direction, segment: packet.segment, id })
     }
 
     /// Returns whether it carries application data.
@@ -146,11 +146,11 @@ mod tests {
         assert!(there.is_data() && !back.is_data());
         assert_eq!([&there, &back].map(MeteredPacket::bytes), [140, 40]);
         let told = |packet: &MeteredPacket| match *packet {
-            MeteredPacket::Tcp { flow, port, way, .. } => (flow, port, way),
+            MeteredPacket::Tcp { flow, port, direction, .. } => (flow, port, direction),
             MeteredPacket::Datagram { .. } => unreachable!(),
         };
-        assert_eq!(told(&there), (3, 20_001, Way::FromSender));
-        assert_eq!(told(&back), (3, 20_001, Way::FromReceiver));
+        assert_eq!(told(&there), (3, 20_001, Direction::FromSender));
+        assert_eq!(told(&back), (3, 20_001, Direction::FromReceiver));
         assert_eq!(MeteredPacket::read(&bytes((1, 20_001), (2, 80), &data)), None);
     }
 

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 /// New data of one packet.
 #[derive(Clone, Copy, Debug)]
-struct Sent {
+struct Timed {
     end: u64,
     first: Copied,
     last: Copied,
@@ -21,13 +21,13 @@ struct Copied {
 
 /// Outstanding data, and when it was sent.
 #[derive(Debug, Default)]
-pub struct RoundTrips(VecDeque<Sent>);
+pub struct RoundTrips(VecDeque<Timed>);
 
 impl RoundTrips {
     /// New data up to `end` was sent.
     pub fn sent(&mut self, end: u64, at: Time, timestamps: Option<Timestamps>) {
         let copied = Copied { at, timestamp: timestamps.map(|both| both.value) };
-        self.0.push_back(Sent { end, first: copied, last: copied, copies: 1 });
+        self.0.push_back(Timed { end, first: copied, last: copied, copies: 1 });
     }
 
     pub fn resent(&mut self, range: &Range<u64>, at: Time, timestamps: Option<Timestamps>) {

@@ -1,7 +1,7 @@
 //! The ACK filter (paper 001 §V.B.1 and Fig. 5), for what the mobile host acknowledges.
 
 use super::Verdict;
-use super::data_filter::Sent;
+use super::data_filter::SeenData;
 use crate::base_station::flows::end_of;
 use airtcp_wire::{SackBlocks, Segment, Seq, Timestamps};
 
@@ -35,7 +35,7 @@ impl AckFilter {
 
     /// Judges an ACK. `sent` is what the fixed host has been seen to send. An ACK for more than that is not trusted: if it is forged, it
     /// would make the data filter drop data that has not been received.
-    pub fn judge(&mut self, segment: &Segment, sent: Sent) -> Verdict {
+    pub fn judge(&mut self, segment: &Segment, sent: SeenData) -> Verdict {
         if segment.ack.distance(sent.end) > 0 {
             return Verdict::Pass;
         }

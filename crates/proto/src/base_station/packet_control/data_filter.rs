@@ -16,14 +16,14 @@ const FARTHEST: i32 = 1 << 30;
 
 /// What the fixed host has been seen to send: the sequence numbers of the first byte and after the last byte.
 #[derive(Clone, Copy, Debug)]
-pub struct Sent {
+pub struct SeenData {
     pub start: Seq,
     pub end: Seq,
 }
 
 #[derive(Debug)]
 pub struct DataFilter {
-    pub sent: Sent,
+    pub sent: SeenData,
     /// The fixed host's latest ACK and window, for the mobile host's data.
     heard: (Seq, u16),
     copies: Copies,
@@ -31,7 +31,7 @@ pub struct DataFilter {
 
 impl DataFilter {
     pub fn new(first: &Segment) -> DataFilter {
-        let sent = Sent { start: first.seq, end: first.seq };
+        let sent = SeenData { start: first.seq, end: first.seq };
         DataFilter { sent, heard: (first.ack, first.window), copies: Copies::default() }
     }
 

@@ -78,7 +78,7 @@ pub const SPEC: ControllerSpec = ControllerSpec {
     ],
     ordered: &[],
     changes: &[],
-    traits: &[],
+    exemptions: &[],
     build,
 };
 

@@ -13,7 +13,7 @@ pub const SPEC: ControllerSpec = ControllerSpec {
     params: &PARAMS,
     ordered: &[],
     changes: &[],
-    traits: &[],
+    exemptions: &[],
     build: |build, values| Box::new(Composed::new(build, westwood_nr(values))),
 };
 

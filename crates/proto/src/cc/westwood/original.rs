@@ -27,7 +27,7 @@ pub const SPEC: ControllerSpec = ControllerSpec {
     ],
     ordered: &[],
     changes: &[],
-    traits: &[],
+    exemptions: &[],
     build,
 };
 

@@ -35,7 +35,7 @@ pub const SPEC: ControllerSpec = ControllerSpec {
     ],
     ordered: &[],
     changes: &[],
-    traits: &[],
+    exemptions: &[],
     build,
 };
 

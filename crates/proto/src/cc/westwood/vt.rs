@@ -38,7 +38,7 @@ pub const SPEC: ControllerSpec = ControllerSpec {
     ],
     ordered: &[("alpha", "beta")],
     changes: &[],
-    traits: &[],
+    exemptions: &[],
     build: |build, values| {
         let (nr, beta) = (nr::westwood_nr(values), values.get("beta"));
         Box::new(Composed::new(build, WestwoodVt { nr, beta, rtt: None }))

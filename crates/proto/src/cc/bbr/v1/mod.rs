@@ -54,7 +54,7 @@ pub const SPEC: ControllerSpec = ControllerSpec {
     params: &[],
     ordered: &[],
     changes: &[],
-    traits: &[],
+    exemptions: &[],
     build: |build, _| Box::new(Bbr1::new(build)),
 };
 

@@ -87,7 +87,7 @@ pub const SPEC: ControllerSpec = ControllerSpec {
     ],
     ordered: &[],
     changes: &[],
-    traits: &[],
+    exemptions: &[],
     build,
 };
 

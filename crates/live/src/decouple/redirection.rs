@@ -16,7 +16,7 @@ use std::path::Path;
 use std::{io, process};
 
 /// Undone when this value is dropped.
-pub struct Way {
+pub struct Redirection {
     // Dropped first: forwarding ends before the rules that bound it.
     _forwarding: Vec<RecordedChange>,
     table: Table,
@@ -30,7 +30,7 @@ pub struct Entrances {
     pub link: LinkWatch,
 }
 
-impl Way {
+impl Redirection {
     /// Takes connections to the prefixes, of the group's processes only if there is one, in the network namespace of
     /// the calling thread.
     ///
@@ -41,7 +41,7 @@ impl Way {
         receiver: SocketAddr,
         prefixes: &[Prefix],
         group: Option<&Group>,
-    ) -> io::Result<(Way, Entrances)> {
+    ) -> io::Result<(Redirection, Entrances)> {
         let link = way_to(receiver)?.1;
         let watch = LinkWatch::begin(&link)?;
         let mut links = vec![link];
@@ -66,7 +66,7 @@ impl Way {
         if let Some(closed) = closed_v6 {
             records.extend(forwarding::open_v6(&name, &closed)?);
         }
-        Ok((Way { _forwarding: records, table }, Entrances { listeners, device, link: watch }))
+        Ok((Redirection { _forwarding: records, table }, Entrances { listeners, device, link: watch }))
     }
 
     /// Lets new connections pass from now on. Those that have been taken stay.
