@@ -21,7 +21,7 @@
 
 use crate::ahead::Arrival;
 use crate::ends::Ends;
-use crate::flow::{Flow, Stop};
+use crate::flow::{Flow, Handler};
 use crate::network::Network;
 use crate::packet::{Load, Packet};
 use crate::routes::RouteId;
@@ -38,7 +38,7 @@ use airtcp_wire::{Dur, Ecn, Header, SackBlocks, Segment, Time};
 
 /// The names of a circuit, and where it runs.
 #[derive(Clone, Debug)]
-pub struct Place {
+pub struct Site {
     /// Index among all circuits.
     pub number: u16,
     pub name: String,
@@ -54,12 +54,12 @@ pub struct Place {
     pub routes: [RouteId; 2],
 }
 
-/// The ends of a circuit, as indices into [`Place::nodes`].
+/// The ends of a circuit, as indices into [`Site::nodes`].
 pub const ENTRY: usize = 0;
 pub const EXIT: usize = 1;
 
 pub struct Circuit {
-    pub place: Place,
+    pub site: Site,
     /// The sides on its way that compress header packets.
     compressing: Vec<Side>,
     /// Bytes by which they shorten one.
@@ -136,7 +136,7 @@ impl Counts {
 impl Circuit {
     /// The control TCPs are numbered from `first_number` on.
     pub fn new(
-        place: Place,
+        site: Site,
         sender: Sender,
         receiver: Receiver,
         config: &Config,
@@ -147,7 +147,7 @@ impl Circuit {
             Compression::Rfc1144 | Compression::Twice => 0,
         };
         Circuit {
-            place,
+            site,
             compressing: Vec::new(),
             saving,
             sender,
@@ -165,18 +165,18 @@ impl Circuit {
 
     /// Lets the sender handle the flow's packets at its node.
     pub fn handle(&self, flow: &mut Flow) {
-        let Place { number, nodes, .. } = self.place;
-        flow.add_stop(nodes[ENTRY], Stop::Circuit(number));
+        let Site { number, nodes, .. } = self.site;
+        flow.add_handler(nodes[ENTRY], Handler::Circuit(number));
     }
 
     /// Lets the links on its way that compress header packets know what these carry.
     pub fn find_compressing(&mut self, topology: &Topology) {
-        self.compressing = topology.compressing_sides(self.place.routes[ENTRY]);
+        self.compressing = topology.compressing_sides(self.site.routes[ENTRY]);
     }
 
     /// Lets the receiver count the flow's packets that leave the circuit, if it counts data.
     pub fn count(&self, flow: &mut Flow) {
-        let Place { number, nodes, .. } = self.place;
+        let Site { number, nodes, .. } = self.site;
         if self.reports_losses {
             flow.count_at(nodes[EXIT], number);
         }
@@ -232,7 +232,7 @@ impl Circuit {
 
     #[inline]
     fn timer(&self, end: usize) -> Timer {
-        Timer::Circuit(usize::from(self.place.number), end)
+        Timer::Circuit(usize::from(self.site.number), end)
     }
 
     /// Handles a timer of one of the ends, which may be due.
@@ -284,7 +284,7 @@ impl Circuit {
             && self.sender.has_room()
         {
             // The connection may be over by now, and one of another flow may have its place.
-            let has_more = ends.circuit_of(endpoint) == Some(self.place.number)
+            let has_more = ends.circuit_of(endpoint) == Some(self.site.number)
                 && self.fill_from(stage, ends, endpoint, self.sender.room());
             // A connection that waits alone and has more stays first.
             if has_more && self.waiting.len() == 1 {
@@ -347,7 +347,7 @@ impl Circuit {
     #[inline(never)]
     fn transmit_anything(&mut self, network: &mut Network) -> bool {
         let mut any = false;
-        let node = self.place.nodes[ENTRY];
+        let node = self.site.nodes[ENTRY];
         loop {
             let mut transmit = Transmit::default();
             let Some(output) = self.sender.poll_transmit(network.now, &mut transmit) else { return any };
@@ -417,7 +417,7 @@ impl Circuit {
     /// watches.
     #[inline(always)]
     fn send(&self, network: &mut Network, end: usize, item: Item) -> Option<Time> {
-        network.topology.send_to_end(network.now, self.place.ways[end], item.bytes, || item)
+        network.topology.send_to_end(network.now, self.site.ways[end], item.bytes, || item)
     }
 
     /// Delivers a header packet that is not in the slab to the receiver. Returns whether the receiver expected it.
@@ -474,7 +474,7 @@ impl Circuit {
         let id = network.packets.vacant();
         let item = Item { id, bytes: reply.bytes, flow: self.first_number, ..Item::default() };
         if let Some(at) = self.send(network, EXIT, item) {
-            return network.ahead.answer(at, Arrival::HeaderAck { circuit: self.place.number, header: *ack });
+            return network.ahead.answer(at, Arrival::HeaderAck { circuit: self.site.number, header: *ack });
         }
         let id = network.packets.insert_ack(*ack, &SackBlocks::NONE);
         self.address_reply(network, id, reply);
@@ -501,7 +501,7 @@ impl Circuit {
     fn send_reply(&mut self, network: &mut Network, id: u32, reply: Reply) {
         self.count_reply(reply);
         self.address_reply(network, id, reply);
-        network.forward(id, self.place.nodes[EXIT]);
+        network.forward(id, self.site.nodes[EXIT]);
     }
 
     #[inline]
@@ -541,7 +541,7 @@ impl Circuit {
 
     /// Fills in what surrounds the segment of a control packet.
     fn address(&self, packet: &mut Packet, load: Load, bytes: u32) {
-        let Place { number, nodes, direction, routes, .. } = self.place;
+        let Site { number, nodes, direction, routes, .. } = self.site;
         let (control, end, direction) = match load {
             Load::Header { control, .. } => (control, EXIT, direction),
             Load::HeaderAck { control } => (control, ENTRY, direction.opposite()),

@@ -12,7 +12,7 @@ use crate::traffic::Action;
 use crate::transfers::Transfers;
 use airtcp_proto::prefetch::prefetch_part;
 use airtcp_proto::queue::DropCause;
-use airtcp_proto::tcp::{Connection, Event, Sent, transmit};
+use airtcp_proto::tcp::{Connection, Event, Outcome, transmit};
 use airtcp_wire::{Header, SackBlocks, Segment, Time};
 
 /// Flows and their connections. The number of a connection's end, its `endpoint`, is twice the connection's place, plus
@@ -277,7 +277,7 @@ impl Ends {
         let now = stage.network.now;
         let from = self.connected(stage, endpoint);
         let has_more =
-            transmit(now, &mut Outflow { from, target: IntoCircuit { room, enter } }) == Sent::Part;
+            transmit(now, &mut Outflow { from, target: IntoCircuit { room, enter } }) == Outcome::Part;
         match has_more {
             true => self.schedule_waiting(stage, endpoint),
             false => stage.schedule_sender(endpoint, &self.transfers.get(endpoint >> 1).ends[SENDER]),
@@ -405,7 +405,7 @@ fn send_as_receiver(from: Connected<'_>) {
 
 #[inline(always)]
 fn send_into(from: Connected<'_>, target: impl Target) -> bool {
-    matches!(Outflow { from, target }.run(), Sent::NewData { .. })
+    matches!(Outflow { from, target }.run(), Outcome::NewData { .. })
 }
 
 /// Notes what an ACK has told the sender.

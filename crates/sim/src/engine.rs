@@ -3,7 +3,7 @@
 use crate::ahead::Arrival;
 use crate::circuit::{Circuit, ENTRY, EXIT};
 use crate::ends::Ends;
-use crate::flow::{Flow, RECEIVER, SENDER, Stop, Totals};
+use crate::flow::{Flow, Handler, RECEIVER, SENDER, Totals};
 use crate::network::Network;
 use crate::packet::{Load, Packet};
 use crate::parcel::Parcel;
@@ -64,7 +64,7 @@ impl Engine {
         }
         let ends = self.ends.flows.iter().flat_map(|flow| flow.nodes);
         let ends: BTreeSet<u16> =
-            ends.chain(self.circuits.iter().flat_map(|circuit| circuit.place.nodes)).collect();
+            ends.chain(self.circuits.iter().flat_map(|circuit| circuit.site.nodes)).collect();
         self.stage.network.topology.lead_on(|node| !ends.contains(&node));
         self.run_ahead();
     }
@@ -76,17 +76,17 @@ impl Engine {
         let topology = &mut stage.network.topology;
         let Some(direction) = ends.flows.first().map(|flow| flow.direction) else { return };
         let end = topology.end(direction);
-        let is_one_way = circuits.iter().all(|circuit| circuit.place.direction == direction)
+        let is_one_way = circuits.iter().all(|circuit| circuit.site.direction == direction)
             && ends.flows.iter().all(|flow| flow.direction == direction && flow.nodes[RECEIVER] == end);
         if is_one_way && !stations.iter().any(Station::resends) && topology.foresee_round_trips(direction) {
             let station = stations_ahead(stations, circuits, &ends.flows, direction)
                 .filter(|&node| topology.foresee_station(node, direction));
             for flow in &mut ends.flows {
-                let stops_ahead = flow.stops.iter().all(|(node, _)| Some(*node) == station);
+                let is_handled_ahead = flow.handlers.iter().all(|(node, _)| Some(*node) == station);
                 let is_countable = flow.counted_by.is_none_or(|circuit| flow.circuit == Some(circuit));
-                flow.runs_ahead = stops_ahead && is_countable;
+                flow.runs_ahead = is_handled_ahead && is_countable;
                 if let Some(node) = station {
-                    flow.station_ahead = flow.stop_at(node).and_then(Stop::station);
+                    flow.station_ahead = flow.handler_at(node).and_then(Handler::station);
                     flow.ways_ahead = flow.routes.map(|route| topology.way_out(route, node));
                 }
             }
@@ -457,13 +457,13 @@ impl Engine {
         let flow = &self.ends.flows[packet.flow as usize];
         for (_, circuit) in flow.counted_at.iter().filter(|(at, _)| *at == node) {
             let circuit = &mut self.circuits[usize::from(*circuit)];
-            if packet.direction == circuit.place.direction {
+            if packet.direction == circuit.site.direction {
                 circuit.on_delivered();
             }
         }
-        match flow.stop_at(node) {
-            Some(Stop::Circuit(circuit)) => self.at_circuit(usize::from(circuit), id, node),
-            Some(Stop::Station(station)) => self.at_station(usize::from(station), id, node),
+        match flow.handler_at(node) {
+            Some(Handler::Circuit(circuit)) => self.at_circuit(usize::from(circuit), id, node),
+            Some(Handler::Station(station)) => self.at_station(usize::from(station), id, node),
             None => self.leave_node(id, node),
         }
     }
@@ -508,8 +508,8 @@ impl Engine {
         let packet = self.stage.network.packets.get(id);
         if cause.is_congestion()
             && !packet.load.is_control()
-            && let Some(Stop::Station(station)) =
-                self.ends.flows[packet.flow as usize].stop_at(self.stage.network.topology.near_node(side))
+            && let Some(Handler::Station(station)) =
+                self.ends.flows[packet.flow as usize].handler_at(self.stage.network.topology.near_node(side))
         {
             let station = &mut self.stations[usize::from(station)];
             station.handle_drop(&self.stage, id);
@@ -522,7 +522,7 @@ impl Engine {
         let Engine { ends, circuits, stage, .. } = self;
         let circuit = &mut circuits[index];
         let packet = stage.network.packets.get(id);
-        if packet.direction == circuit.place.direction {
+        if packet.direction == circuit.site.direction {
             return circuit.handle_data(stage, ends, id);
         }
         if let Load::Tcp { endpoint } = packet.load

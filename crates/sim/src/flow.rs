@@ -33,7 +33,7 @@ pub struct Flow {
     pub past: Option<Box<Past>>,
     pub rtt: Histogram,
     /// The nodes that handle its packets, and how.
-    pub stops: Box<[(u16, Stop)]>,
+    pub handlers: Box<[(u16, Handler)]>,
     /// The sender's node and the receiver's.
     pub nodes: [u16; 2],
     pub direction: Direction,
@@ -75,14 +75,14 @@ pub struct Shared {
 impl Flow {
     /// The bytes of a `Flow` that the delivery of data touches.
     pub const TOUCHED_BY_TEXT: Range<usize> =
-        offset_of!(Flow, stops)..offset_of!(Flow, counts.retransmissions);
+        offset_of!(Flow, handlers)..offset_of!(Flow, counts.retransmissions);
     /// The bytes that an ACK touches.
     pub const TOUCHED_BY_ACK: Range<usize> = offset_of!(Flow, rtt)..Flow::TOUCHED_BY_TEXT.end;
 
     /// If the circuit ends where the flow ends, and nothing else handles packets there, they are counted at delivery.
     pub fn count_at_delivery(&mut self) {
         let end = self.nodes[RECEIVER];
-        if self.stop_at(end).is_some() {
+        if self.handler_at(end).is_some() {
             return;
         }
         let at_delivery = self.counted_at.iter().find(|(node, _)| *node == end);
@@ -97,9 +97,9 @@ impl Flow {
     }
 
     /// Lets the node handle the flow's packets.
-    pub fn add_stop(&mut self, node: u16, stop: Stop) {
-        let stops = std::mem::take(&mut self.stops).into_iter();
-        self.stops = stops.chain([(node, stop)]).collect();
+    pub fn add_handler(&mut self, node: u16, handler: Handler) {
+        let handlers = std::mem::take(&mut self.handlers).into_iter();
+        self.handlers = handlers.chain([(node, handler)]).collect();
     }
 
     /// Packets of data that have reached the receiver, those of the warm-up included.
@@ -109,24 +109,24 @@ impl Flow {
     }
 
     #[inline]
-    pub fn stop_at(&self, node: u16) -> Option<Stop> {
-        self.stops.iter().find(|(at, _)| *at == node).map(|(_, stop)| *stop)
+    pub fn handler_at(&self, node: u16) -> Option<Handler> {
+        self.handlers.iter().find(|(at, _)| *at == node).map(|(_, handler)| *handler)
     }
 }
 
 /// What handles a flow's packets at a node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Stop {
+pub enum Handler {
     Station(u16),
     /// A circuit that the data enters here.
     Circuit(u16),
 }
 
-impl Stop {
+impl Handler {
     pub fn station(self) -> Option<u16> {
         match self {
-            Stop::Station(station) => Some(station),
-            Stop::Circuit(_) => None,
+            Handler::Station(station) => Some(station),
+            Handler::Circuit(_) => None,
         }
     }
 }

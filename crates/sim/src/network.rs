@@ -78,7 +78,7 @@ impl Network {
     #[inline(always)]
     pub fn send(&mut self, flow: &Flow, end: usize, id: u32) {
         let node = flow.nodes[end];
-        match flow.stops.is_empty() || !self.topology.has_station(node) {
+        match flow.handlers.is_empty() || !self.topology.has_station(node) {
             true => self.enter(id, flow.ways[end]),
             false => self.sent_at_station.push_back((id, node)),
         }

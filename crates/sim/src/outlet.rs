@@ -4,7 +4,7 @@ use crate::connected::Connected;
 use crate::flow::{RECEIVER, SENDER, Transfer, is_retransmission};
 use crate::network::Network;
 use crate::timer::Timer;
-use airtcp_proto::tcp::{Connection, Outlet, Reason, Sent, Transmit, transmit};
+use airtcp_proto::tcp::{Connection, Outcome, Outlet, Reason, Transmit, transmit};
 use airtcp_wire::{Flags, Header, Time};
 use std::ops::Range;
 
@@ -106,11 +106,13 @@ pub struct Outflow<'a, T> {
 impl<T: Target> Outflow<'_, T> {
     /// Sends what the end may send now, and schedules its timer.
     #[inline(always)]
-    pub fn run(mut self) -> Sent {
+    pub fn run(mut self) -> Outcome {
         let sent = transmit(self.from.stage.network.now, &mut self);
         let Connected { stage, transfer, endpoint, .. } = self.from;
         match (T::END, sent) {
-            (SENDER, Sent::NewData { next: Some(at) }) => stage.schedule.set(Timer::Endpoint(endpoint), at),
+            (SENDER, Outcome::NewData { next: Some(at) }) => {
+                stage.schedule.set(Timer::Endpoint(endpoint), at)
+            }
             (SENDER, _) => stage.schedule_sender(endpoint, &transfer.ends[SENDER]),
             _ => stage.schedule.set(Timer::Endpoint(endpoint ^ 1), transfer.ends[RECEIVER].poll_timeout()),
         }

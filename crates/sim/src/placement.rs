@@ -1,8 +1,8 @@
 //! Places the schemes' stations and circuits on the path.
 
-use crate::circuit::{Circuit, ENTRY, Place};
+use crate::circuit::{Circuit, ENTRY, Site};
 use crate::error::RunError;
-use crate::flow::{Flow, Stop};
+use crate::flow::{Flow, Handler};
 use crate::links;
 use crate::routes::{Routes, Ways};
 use crate::scenario::{Scenario, model};
@@ -76,7 +76,7 @@ impl<'a> Stations<'a> {
         &mut self,
         scheme: &Arc<Scheme>,
         flow: &model::Flow,
-    ) -> Result<Option<(u16, Stop)>, RunError> {
+    ) -> Result<Option<(u16, Handler)>, RunError> {
         let Some(machine) = scheme.base_station.as_ref() else { return Ok(None) };
         let link = self.scenario.base_station;
         if !flow.routes.iter().all(|route| route.crosses(link)) {
@@ -88,14 +88,14 @@ impl<'a> Stations<'a> {
         }
         let node = self.scenario.base_station_node() as u16;
         if let Some((_, station)) = self.owners.iter().find(|(owner, _)| Arc::ptr_eq(owner, scheme)) {
-            return Ok(Some((node, Stop::Station(*station))));
+            return Ok(Some((node, Handler::Station(*station))));
         }
         let station = self.placed.len() as u16;
         let chance = self.chances.chance(&format!("base-station.{}", self.owners.len()));
         let build = MachineBuild { tcp: &machine.tcp, hosts: &scheme.config, chance };
         self.placed.push(Station::new(station, node, machine.machine.build(build)));
         self.owners.push((scheme.clone(), station));
-        Ok(Some((node, Stop::Station(station))))
+        Ok(Some((node, Handler::Station(station))))
     }
 
     /// Places machines that serve every flow, each at its node.
@@ -115,7 +115,7 @@ impl<'a> Stations<'a> {
             let node = node as u16;
             let number = self.placed.len() as u16;
             self.placed.push(Station::new(number, node, machine));
-            flows.iter_mut().for_each(|flow| flow.add_stop(node, Stop::Station(number)));
+            flows.iter_mut().for_each(|flow| flow.add_handler(node, Handler::Station(number)));
         }
         Ok(())
     }
@@ -131,14 +131,14 @@ impl<'a> Stations<'a> {
     }
 
     /// Adds a circuit.
-    fn circuit(&mut self, place: Place, scheme: &Scheme, config: &circuit::Config) -> &mut Circuit {
-        let chance = |end| self.chances.chance(&format!("circuit.{}.{}.{end}", place.name, place.index));
+    fn circuit(&mut self, site: Site, scheme: &Scheme, config: &circuit::Config) -> &mut Circuit {
+        let chance = |end| self.chances.chance(&format!("circuit.{}.{}.{end}", site.name, site.index));
         let sender = Sender::new(config, &scheme.config, &mut chance("sender"), Time::ZERO);
         let receiver = Receiver::new(config, &scheme.config, &mut chance("receiver"));
         let sender = sender.expect("schemes are checked before the run");
         let receiver = receiver.expect("schemes are checked before the run");
         let first_number = self.circuits.last().map_or(0, Circuit::next_number);
-        self.circuits.push(Circuit::new(place, sender, receiver, config, first_number));
+        self.circuits.push(Circuit::new(site, sender, receiver, config, first_number));
         self.circuits.last_mut().expect("just pushed")
     }
 
@@ -152,7 +152,7 @@ impl<'a> Stations<'a> {
             let scheme = self.allowed(Arc::new(scheme));
             let config = scheme.circuit.as_ref().expect("checked with the scenario");
             let Ways { nodes, routes, sides } = self.ways(&trunk.route)?;
-            let place = Place {
+            let site = Site {
                 number: self.circuits.len() as u16,
                 name: trunk.name.clone(),
                 index: 0,
@@ -162,9 +162,9 @@ impl<'a> Stations<'a> {
                 ways: sides,
                 routes,
             };
-            let circuit = self.circuit(place, &scheme, config);
+            let circuit = self.circuit(site, &scheme, config);
             for flow in flows.iter_mut().filter(|flow| trunk.flows.contains(&flow.shared.spec)) {
-                if flow.circuit.is_some() || flow.stop_at(nodes[ENTRY]).is_some() {
+                if flow.circuit.is_some() || flow.handler_at(nodes[ENTRY]).is_some() {
                     return Err(RunError::TwoStations {
                         flow: self.scenario.flows[flow.shared.spec].name.clone(),
                         scheme: flow.shared.scheme.label.clone(),
@@ -183,7 +183,7 @@ impl<'a> Stations<'a> {
     pub fn own_circuit(&mut self, mut flow: Flow, spec: &model::Flow) -> Flow {
         let scheme = flow.shared.scheme.clone();
         let Some(config) = &scheme.circuit else { return flow };
-        let place = Place {
+        let site = Site {
             number: self.circuits.len() as u16,
             name: spec.name.clone(),
             index: flow.instance,
@@ -193,7 +193,7 @@ impl<'a> Stations<'a> {
             ways: flow.ways,
             routes: flow.routes,
         };
-        let circuit = self.circuit(place, &scheme, config);
+        let circuit = self.circuit(site, &scheme, config);
         if config.repeats_first() {
             circuit.tell_window_in(u64::from(scheme.config.packet_size));
         }
@@ -201,7 +201,7 @@ impl<'a> Stations<'a> {
             circuit.handle(&mut flow);
         }
         circuit.count(&mut flow);
-        flow.circuit = Some(circuit.place.number);
+        flow.circuit = Some(circuit.site.number);
         flow
     }
 
@@ -209,8 +209,11 @@ impl<'a> Stations<'a> {
     pub fn placed(mut self, flows: &mut [Flow], topology: &mut Topology) -> (Vec<Station>, Vec<Circuit>) {
         for flow in flows {
             flow.count_at_delivery();
-            let nodes =
-                flow.stops.iter().map(|(node, _)| node).chain(flow.counted_at.iter().map(|(node, _)| node));
+            let nodes = flow
+                .handlers
+                .iter()
+                .map(|(node, _)| node)
+                .chain(flow.counted_at.iter().map(|(node, _)| node));
             nodes.for_each(|node| topology.put_station(*node));
         }
         self.circuits.iter_mut().for_each(|circuit| circuit.find_compressing(topology));

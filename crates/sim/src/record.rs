@@ -139,12 +139,12 @@ pub struct CircuitRecord {
 
 impl CircuitRecord {
     pub(crate) fn new(circuit: &Circuit, now: Time) -> CircuitRecord {
-        let Circuit { place, counts, baseline, .. } = circuit;
+        let Circuit { site, counts, baseline, .. } = circuit;
         let totals = circuit.totals();
         CircuitRecord {
-            name: place.name.clone(),
-            index: place.index,
-            scheme: place.scheme.clone(),
+            name: site.name.clone(),
+            index: site.index,
+            scheme: site.scheme.clone(),
             forwarded_packets: counts.forwarded_packets,
             forwarded_bytes: counts.forwarded_bytes,
             tunnel_queue_drops: counts.tunnel_queue_drops,

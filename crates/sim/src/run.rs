@@ -187,8 +187,8 @@ fn flows(
         let data = direction(scenario.direction_of(flow));
         for instance in 0..flow.count {
             let ways = stations.ways(flow.route(instance))?;
-            let stops = at_base_station.into_iter().collect();
-            let one = Flow { stops, ..one_flow(flow, &shared, instance, data, ways) };
+            let handlers = at_base_station.into_iter().collect();
+            let one = Flow { handlers, ..one_flow(flow, &shared, instance, data, ways) };
             // The compared scheme does not apply to datagrams.
             let is_wanted = flow.scheme.is_some() || !matches!(flow.traffic, model::Traffic::Udp { .. });
             flows.push(if is_wanted { stations.own_circuit(one, flow) } else { one });
@@ -209,7 +209,7 @@ fn one_flow(spec: &model::Flow, shared: &Arc<Shared>, instance: u32, data: Direc
         nodes: ways.nodes,
         ways: ways.sides,
         routes: ways.routes,
-        stops: Default::default(),
+        handlers: Default::default(),
         circuit: None,
         runs_ahead: false,
         station_ahead: None,

@@ -1,6 +1,6 @@
 //! Compares the segments sent with those the script expects.
 
-use crate::log::{Log, Sent};
+use crate::log::{Log, Logged};
 use crate::peer::{self, Agreed};
 use crate::play::{Due, Played};
 use crate::script::{Action, Pattern, Timeline};
@@ -85,7 +85,7 @@ impl<'a> Judge<'a> {
     }
 
     /// Returns what is wrong with a segment.
-    fn segment(&mut self, pattern: &Pattern, range: (i64, i64), due: Due, sent: &Sent) -> Option<String> {
+    fn segment(&mut self, pattern: &Pattern, range: (i64, i64), due: Due, sent: &Logged) -> Option<String> {
         let segment = &sent.emitted.segment;
         self.ack = pattern.ack.unwrap_or(self.ack);
         let seq_len =
@@ -105,11 +105,11 @@ impl<'a> Judge<'a> {
     }
 
     /// A segment must answer the action above it, so it may not have left before that action.
-    fn order(&self, sent: &Sent) -> Option<String> {
+    fn order(&self, sent: &Logged) -> Option<String> {
         (sent.place.step < self.acted).then(|| "too early: before the line above".to_owned())
     }
 
-    fn time(&self, due: Due, sent: &Sent) -> Option<String> {
+    fn time(&self, due: Due, sent: &Logged) -> Option<String> {
         let at = sent.emitted.at;
         let ms = |dur: Dur| dur.as_secs_f64() * 1e3;
         if due.at.since(at) > EARLY {

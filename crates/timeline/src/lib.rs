@@ -20,7 +20,7 @@ mod show;
 mod stack;
 
 pub use judge::judge;
-pub use log::{Emitted, Log, Sent};
+pub use log::{Emitted, Log, Logged};
 pub use machine::Machine;
 pub use play::{Played, play};
 pub use script::{Backend, Setup, Timeline};

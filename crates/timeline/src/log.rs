@@ -20,7 +20,7 @@ pub struct Place {
 
 /// A sent segment with its place in the script.
 #[derive(Clone, Copy, Debug)]
-pub struct Sent {
+pub struct Logged {
     pub emitted: Emitted,
     pub place: Place,
 }
@@ -28,7 +28,7 @@ pub struct Sent {
 /// All segments sent, in order.
 #[derive(Clone, Debug, Default)]
 pub struct Log {
-    pub sent: Vec<Sent>,
+    pub sent: Vec<Logged>,
 }
 
 impl Log {
@@ -41,7 +41,7 @@ impl Log {
     }
 
     pub(crate) fn push(&mut self, emitted: Emitted, place: Place) {
-        self.sent.push(Sent { emitted, place });
+        self.sent.push(Logged { emitted, place });
     }
 
     pub(crate) fn segments(&self) -> impl DoubleEndedIterator<Item = &Segment> {

@@ -45,7 +45,7 @@ const PACKETS_A_TURN: usize = 128;
 pub fn serve(config: &Config, doors: Doors, stop: Stop, counters: &Counters) -> io::Result<()> {
     let mut server = Server::new(config, doors, stop, counters)?;
     let mut events = vec![EpollEvent::empty(); 512];
-    while server.goes_on() {
+    while server.is_serving() {
         server.wait()?;
         let count = match server.epoll.wait(&mut events, EpollTimeout::ZERO) {
             Ok(count) => count,
@@ -148,7 +148,7 @@ impl<'a> Server<'a> {
         })
     }
 
-    fn goes_on(&self) -> bool {
+    fn is_serving(&self) -> bool {
         match self.urgency {
             Urgency::None => true,
             Urgency::Drain => !self.relays.is_empty() && self.clock.now() < self.drained_by,

@@ -35,7 +35,7 @@ mod usage;
 mod window_growth;
 
 pub use config::{Recovery, RtoArithmetic, RtoConfig, RtoTimers, RttTiming, TcpConfig, TimeoutPolicy};
-pub use connection::{Connection, Event, Outlet, Reply, SenderView, Sent, State, Transmit, transmit};
+pub use connection::{Connection, Event, Outcome, Outlet, Reply, SenderView, State, Transmit, transmit};
 pub use handshake::Rules;
 pub use outgoing::Reason;
 pub use reassembly::Reassembly;

@@ -12,7 +12,7 @@ mod transmit;
 
 pub use prediction::Reply;
 pub use report::{Event, SenderView, State, Transmit};
-pub use transmit::{Outlet, Sent, transmit};
+pub use transmit::{Outcome, Outlet, transmit};
 
 use super::config::TcpConfig;
 use super::handshake::{Negotiated, Rules};

@@ -31,7 +31,7 @@ pub trait Outlet {
 
 /// What has left a connection, and what has not.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Sent {
+pub enum Outcome {
     /// New data alone, if anything. Nothing else may leave now.
     NewData {
         /// When the pacer releases the next segment, if no timer of the connection expires before.
@@ -46,7 +46,7 @@ pub enum Sent {
 /// Sends what the outlet's connection may send now: the segments that [`Connection::poll_transmit`] would return, in the same
 /// order.
 #[inline(always)]
-pub fn transmit(now: Time, outlet: &mut impl Outlet) -> Sent {
+pub fn transmit(now: Time, outlet: &mut impl Outlet) -> Outcome {
     let mut now = now;
     match transmit_new_data(&mut now, outlet) {
         Some(sent) => sent,
@@ -56,7 +56,7 @@ pub fn transmit(now: Time, outlet: &mut impl Outlet) -> Sent {
 
 /// Sends full segments of new data. `None`: something else may have to leave.
 #[inline(always)]
-fn transmit_new_data(now: &mut Time, outlet: &mut impl Outlet) -> Option<Sent> {
+fn transmit_new_data(now: &mut Time, outlet: &mut impl Outlet) -> Option<Outcome> {
     while outlet.room() > 0 {
         let connection = outlet.connection();
         let is_paced = connection.is_paced();
@@ -65,11 +65,11 @@ fn transmit_new_data(now: &mut Time, outlet: &mut impl Outlet) -> Option<Sent> {
             let next = if is_paced { outlet.connection().resumes_at() } else { None };
             match next {
                 Some(at) if outlet.moves_on(at) => *now = at,
-                next => return Some(Sent::NewData { next }),
+                next => return Some(Outcome::NewData { next }),
             }
         }
     }
-    Some(Sent::Part)
+    Some(Outcome::Part)
 }
 
 /// Returns whether nothing more may leave now. `None`: something else may have to leave.
@@ -90,17 +90,17 @@ fn transmit_burst(now: Time, outlet: &mut impl Outlet) -> Option<bool> {
 }
 
 #[inline(never)]
-fn transmit_anything(now: Time, outlet: &mut impl Outlet) -> Sent {
+fn transmit_anything(now: Time, outlet: &mut impl Outlet) -> Outcome {
     let mut transmit = Transmit::default();
     while outlet.room() > 0 {
         if !outlet.connection().poll_transmit_into(now, &mut transmit) {
-            return Sent::All;
+            return Outcome::All;
         }
         outlet.take(&transmit);
         // Nothing follows an ACK without data, but a reset may be followed by more.
         if transmit.reason == Reason::Ack && !transmit.segment.flags.contains(Flags::RST) {
-            return Sent::All;
+            return Outcome::All;
         }
     }
-    Sent::Part
+    Outcome::Part
 }
