@@ -22,12 +22,16 @@ pub enum Mark {
     LedOn,
     /// An end handles what arrives ahead of the run.
     Ahead,
+    /// A station takes a packet ahead of the run.
+    StationAhead,
+    /// A circuit's data packet leaves with its header packet.
+    Pair,
     /// A paced sender sends again without an event.
     GoesOn,
 }
 
 impl Mark {
-    pub const ALL: [Mark; 10] = [
+    pub const ALL: [Mark; 12] = [
         Mark::ExpectedText,
         Mark::PlainAck,
         Mark::Burst,
@@ -37,6 +41,8 @@ impl Mark {
         Mark::ExpectedPacket,
         Mark::LedOn,
         Mark::Ahead,
+        Mark::StationAhead,
+        Mark::Pair,
         Mark::GoesOn,
     ];
 }

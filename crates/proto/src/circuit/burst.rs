@@ -7,6 +7,7 @@ use super::Sender;
 use super::control::Control;
 use super::plain_packet_len;
 use super::tunnel_queue::TunnelQueue;
+use crate::marks::{self, Mark};
 use crate::queue::Item;
 use crate::tcp::Burst;
 use airtcp_wire::{Ecn, Header, Time};
@@ -43,6 +44,7 @@ pub fn transmit(now: Time, outlet: &mut impl Outlet) -> bool {
         outlet.begin_burst();
         let mut header = Header::default();
         while let Some(pair) = outlet.sender().next_in_burst(now, &mut burst, &mut header) {
+            marks::hit(Mark::Pair);
             outlet.take(&header, pair);
         }
         any |= burst.sent > 0;

@@ -8,6 +8,7 @@ use crate::packet::flow_id;
 use crate::parcel::Parcel;
 use crate::stage::Stage;
 use crate::station::Station;
+use airtcp_proto::marks::{self, Mark};
 use airtcp_proto::middlebox::{Origin, SeenPacket};
 use airtcp_proto::tcp::Reason;
 use airtcp_wire::{Ecn, Time};
@@ -45,6 +46,7 @@ pub fn pass_station(
             segment: header.into(),
             origin: Origin { order: 0, reason, offset: parcel.offset },
         };
+        marks::hit(Mark::StationAhead);
         let station = &mut stations[usize::from(number)];
         goes_on = station.show(at, &packet);
         put_out = (!station.out.is_empty()).then_some(usize::from(number));

@@ -15,6 +15,9 @@ link = [
 ]
 "#;
 
+/// Schemes that between them take every shortcut.
+const TAKING: [&str; 4] = ["reno", "bbr", "reno+packet-control", "reno+decoupling"];
+
 /// The marks that these schemes hit on the plain path.
 fn marks_hit(schemes: &[&str], no_shortcuts: bool) -> Vec<Mark> {
     let scenario = Scenario::load(PLAIN, "plain", &folder(), &[]).unwrap_or_else(|error| panic!("{error}"));
@@ -28,12 +31,13 @@ fn marks_hit(schemes: &[&str], no_shortcuts: bool) -> Vec<Mark> {
 
 #[test]
 fn every_shortcut_is_taken() {
-    assert_eq!(marks_hit(&["reno", "bbr"], false), Mark::ALL);
+    assert_eq!(marks_hit(&TAKING, false), Mark::ALL);
 }
 
 #[test]
 fn the_switch_turns_every_shortcut_off() {
-    assert_eq!(marks_hit(&["reno", "bbr", "reno+split", "reno+decoupling", "reno+snoop"], true), []);
+    assert_eq!(marks_hit(&TAKING, true), []);
+    assert_eq!(marks_hit(&["reno+split", "reno+snoop"], true), []);
 }
 
 proptest! {
