@@ -151,9 +151,10 @@ bench: .venv/engine.stamp ## CPU time and instructions per delivered packet, bes
 	python3 benches/run.py
 	python3 benches/speed_page.py
 
-ns2-grid: .venv/engine.stamp ## ns-2's senders and the profiles ns2-* over the same paths; skipped where ns-2 cannot be had
+ns2-grid: .venv/engine.stamp ## ns-2's senders and the profiles ns2-* over the same paths; writes docs/round-trips.md; skipped where ns-2 cannot be had
 	@scripts/install-tools.sh ns=ns2
 	$(BIN)/python benches/ns2/grid.py
+	$(BIN)/python benches/ns2/round_trips.py
 
 # BASE names a revision; without it, HEAD if the tree has changes, else the commit before.
 same: ## thousands of runs with the engine of BASE and with the tree's: what is different?

@@ -9,43 +9,20 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import re
 import shutil
-import subprocess
-import sys
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import mean
 
+from senders import SENDERS, ns2
+
 import airtcp
 
 ROOT = Path(__file__).resolve().parents[2]
-NS2_SCRIPT = ROOT / "benches/ns2/grid.tcl"
 RESULTS = ROOT / "out/ns2-grid.json"
 COUNTS = ("goodput_kbps", "timeouts", "fast_retransmits")
-
-NATIVE = "profile=ns2-2.35:receive_window=10MB:window_scaling=true"
-# ns-2's Vegas times every segment; with one at a time it would have too few samples, and be Reno.
-VEGAS = f"{NATIVE}:rto.timing=every-ack"
-LINUX = "profile=linux:packet_size=1040:ack_every=1"
-SENDERS = {
-    "tahoe": f"tahoe:{NATIVE}",
-    "reno": f"reno:{NATIVE}",
-    "newreno": f"newreno:{NATIVE}",
-    "sack": f"sack:{NATIVE}",
-    "vegas": f"vegas:{VEGAS}",
-    "westwood": f"westwood-plus:{LINUX}",
-    "cubic": f"cubic:{LINUX}",
-}
-"""By ns-2's name.
-
-The last two are of Agent/TCP/Linux, with the kernel's controllers of 2007. Its Westwood+ is not Linux 6's:
-at a loss it takes the larger of B·RTTmin and half of cwnd at once, where Linux 6 stays at half of cwnd until
-the loss is repaired, which lowers B, too. ns-2's Vegas finds losses by timers of its own and keeps 3/4 of
-cwnd; its fast retransmits are not counted.
-"""
 
 
 def packet_loss(bit_error_rate: float) -> float:
@@ -74,11 +51,10 @@ class Route:
         there = {"name": "link", "rate": rate, "delay": delay, "loss": {"packet": self.loss}, "queue": queue}
         return airtcp.Scenario.build(duration=f"{self.duration}s", link=[there | {"reverse": back}])
 
-    def arguments(self) -> list[str]:
+    def arguments(self) -> dict[str, object]:
         """What grid.tcl takes."""
         values = {name: value for name, value in asdict(self).items() if name != "name"}
-        values |= {"red": int(self.red), "ecn": int(self.ecn)}
-        return [str(part) for pair in values.items() for part in pair]
+        return values | {"red": int(self.red), "ecn": int(self.ecn)}
 
 
 PATHS = [
@@ -115,18 +91,12 @@ def ours(path: Route, seeds: int) -> dict[str, Result]:
     return {sender: averaged(found[scheme]) for sender, scheme in schemes.items()}
 
 
-def ns2_run(path: Route, sender: str, seed: int) -> Result:
-    command = ["ns", str(NS2_SCRIPT), *path.arguments(), "sender", sender, "seed", str(seed)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    values = dict(re.findall(r"(\w+)=([\d.]+)", done.stdout))
-    if not set(COUNTS) <= set(values):
-        sys.exit(f"{' '.join(command)}: no result\n{done.stdout}{done.stderr}")
-    return {name: float(values[name]) for name in COUNTS}
-
-
 def theirs(path: Route, seeds: int, pool: ThreadPoolExecutor) -> dict[str, Result]:
     runs = {
-        sender: [pool.submit(ns2_run, path, sender, seed) for seed in range(1, seeds + 1)]
+        sender: [
+            pool.submit(ns2, "grid.tcl", path.arguments() | {"sender": sender, "seed": seed})
+            for seed in range(1, seeds + 1)
+        ]
         for sender in SENDERS
     }
     return {sender: averaged([run.result() for run in started]) for sender, started in runs.items()}

@@ -2,15 +2,16 @@
 # usage: ns grid.tcl NAME VALUE ...
 # Prints goodput in kbit/s, timeouts and fast retransmits.
 #
-# Beside what bulk.tcl says: Vegas ignores useHeaders_, packetSize_ is all there is on the wire; the defaults of RED are
-# not those of its paper; substreams of the random numbers are stepped by hand.
+# Beside what bulk.tcl says: the defaults of RED are not those of its paper.
+
+source [file join [file dirname [info script]] senders.tcl]
 
 foreach {name value} {sender newreno rate 2 rtt 100 loss 0 queue 50 red 0 ecn 0 duration 100 seed 1} {
     set $name $value
 }
 foreach {name value} $argv { set $name $value }
 
-for {set i 1} {$i < $seed} {incr i} { $defaultRNG next-substream }
+seed $seed
 Queue/RED set thresh_ 5
 Queue/RED set maxthresh_ 15
 Queue/RED set linterm_ 10
@@ -36,34 +37,14 @@ $errors ranvar [new RandomVariable/Uniform]
 $errors drop-target [new Agent/Null]
 $ns link-lossmodel $errors $left $right
 
-set classes {tahoe Agent/TCP reno Agent/TCP/Reno newreno Agent/TCP/Newreno sack Agent/TCP/Sack1 vegas Agent/TCP/Vegas}
-if {[dict exists $classes $sender]} {
-    set tcp [new [dict get $classes $sender]]
-} else {
-    set tcp [new Agent/TCP/Linux]
-    $tcp set timestamps_ true
-    $ns at 0 "$tcp select_ca $sender"
-}
-if {$sender eq "sack" || ![dict exists $classes $sender]} {
-    set sink [new Agent/TCPSink/Sack1]
-} else {
-    set sink [new Agent/TCPSink]
-}
-$tcp set window_ 10000
-$tcp set packetSize_ [expr {$sender eq "vegas" ? 1040 : 1000}]
+set tcp [transfer $ns $sender $left $right 0]
 $tcp set ecn_ $ecn
-$ns attach-agent $left $tcp
-$ns attach-agent $right $sink
-$ns connect $tcp $sink
-set ftp [new Application/FTP]
-$ftp attach-agent $tcp
-$ns at 0 "$ftp start"
 
 proc finish {} {
     global tcp duration
     set timeouts [$tcp set nrexmit_]
     set fast [expr [$tcp set ncwndcuts_] - $timeouts - [$tcp set necnresponses_]]
-    puts "goodput_kbps=[expr 8.0 * ([$tcp set ack_] + 1) / $duration] timeouts=$timeouts fast_retransmits=$fast"
+    puts "goodput_kbps=[expr 8.0 * [acknowledged $tcp] / $duration] timeouts=$timeouts fast_retransmits=$fast"
     exit 0
 }
 $ns at $duration "finish"
