@@ -104,6 +104,8 @@ def check_out(base: str) -> None:
 def write_cases(lister: Path, only: str) -> None:
     listed = subprocess.run([lister, ROOT], stdout=subprocess.PIPE, text=True, check=True).stdout
     lines = [line for line in listed.splitlines() if json.loads(line)["name"].startswith(only)]
+    if not lines:
+        sys.exit(f"no case's name begins with `{only}`; same_set lists them")
     CASES.write_text("".join(f"{line}\n" for line in lines))
 
 
@@ -158,12 +160,12 @@ def whole(runner: Path, name: str) -> Any:
 
 def first_difference(before: Any, after: Any, path: str = "") -> str | None:
     """Where two JSON values first differ: in a table, the column that does in the earliest row."""
-    if before == after:
+    if not differ(before, after):
         return None
     if isinstance(before, dict) and isinstance(after, dict):
-        keys = [key for key in {**before, **after} if before.get(key) != after.get(key)]
-        key = min(keys, key=lambda key: first_row(before.get(key), after.get(key)))
-        return first_difference(before.get(key), after.get(key), f"{path}.{key}" if path else key)
+        inner = {key: (before.get(key, ABSENT), after.get(key, ABSENT)) for key in {**before, **after}}
+        key = min((key for key in inner if differ(*inner[key])), key=lambda key: first_row(*inner[key]))
+        return first_difference(*inner[key], f"{path}.{key}" if path else key)
     if isinstance(before, list) and isinstance(after, list):
         row = first_row(before, after)
         if row < min(len(before), len(after)):
@@ -172,11 +174,19 @@ def first_difference(before: Any, after: Any, path: str = "") -> str | None:
     return f"{path}: {json.dumps(before)} -> {json.dumps(after)}"
 
 
+ABSENT = "(absent)"
+
+
+def differ(before: Any, after: Any) -> bool:
+    """As texts: to Python, 1, 1.0 and true are equal."""
+    return json.dumps(before, sort_keys=True) != json.dumps(after, sort_keys=True)
+
+
 def first_row(before: Any, after: Any) -> int:
     if not (isinstance(before, list) and isinstance(after, list)):
         return 0
     rows = enumerate(zip(before, after, strict=False))
-    return next((row for row, (one, other) in rows if one != other), min(len(before), len(after)))
+    return next((row for row, (one, other) in rows if differ(one, other)), min(len(before), len(after)))
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ use airtcp_proto::cc::registry;
 use airtcp_proto::scheme::{CIRCUIT, KeyDoc, Scheme, keys, keys_of};
 use airtcp_proto::{base_station, circuit};
 use same::case::Case;
-use same::set::{folder, named_schemes, random_case, with_features};
+use same::set::{folder, named_schemes, networks, random_case, random_network, with_features};
 use std::path::{Path, PathBuf};
 
 fn main() {
@@ -28,7 +28,9 @@ fn cases(root: &Path) -> Vec<Case> {
     let with_keys = schemes_with_keys();
     let mut cases = shipped(root, &named);
     cases.extend(with_features(&named));
+    cases.extend(networks(&named));
     cases.extend((0..RANDOM).map(|number| random_case(number, &named, &with_keys)));
+    cases.extend((0..RANDOM / 4).map(|number| random_network(number, &named, &with_keys)));
     let number_of = |at: usize| RANDOM + at as u64;
     cases.extend(with_keys.iter().enumerate().map(|(at, scheme)| {
         let scenario = random_case(number_of(at), &named, &with_keys);

@@ -1,6 +1,6 @@
 //! The set uses everything that a scenario can have.
 
-use crate::same::set::{folder, named_schemes, networks, with_features};
+use crate::same::set::{folder, named_schemes, networks, random_network, with_features};
 use airtcp_proto::scheme::names;
 use airtcp_sim::scenario::schema;
 use serde_json::Value;
@@ -36,6 +36,16 @@ fn every_scheme_meets_every_feature() {
         let met: BTreeSet<_> =
             cases.iter().filter(|case| case.scheme == name).map(|case| &case.scenario).collect();
         assert_eq!(met.len(), lines.len(), "{name}");
+    }
+}
+
+#[test]
+fn random_networks_have_what_only_networks_have() {
+    let named = named_schemes();
+    let texts: Vec<_> = (0..100).map(|number| random_network(number, &named, &named).scenario).collect();
+    for part in ["[[circuit]]", "\nvia = ", "\nreturn_via = ", "\naccess = ", "n3\""] {
+        let has = texts.iter().filter(|text| text.contains(part)).count();
+        assert!((2..99).contains(&has), "{part}: {has} of 100");
     }
 }
 

@@ -1,5 +1,7 @@
 //! Scenarios made of the lines of `features.txt`: one of them on a plain path, or many of them at random.
 
+pub mod network;
+
 use airtcp_proto::Chance;
 use std::sync::LazyLock;
 
@@ -106,11 +108,15 @@ pub fn with_feature(feature: Feature, back: bool, chance: &mut Chance) -> String
     draft.text()
 }
 
-/// A scenario with features at random. It may be one that is refused.
+/// A chain with features at random. It may be one that is refused.
 pub fn random(chance: &mut Chance) -> String {
     // Few features leave paths simple enough for shortcuts.
     let share = *pick(&[0.0, 0.05, 0.15, 0.4], chance);
     let links = *pick(&[1, 1, 2, 3], chance);
+    draft(links, share, chance).text()
+}
+
+fn draft(links: usize, share: f64, chance: &mut Chance) -> Draft {
     let flows = *pick(&[1, 1, 2, 4], chance);
     let mut drawing = Drawing { share, links, chance };
     Draft {
@@ -119,7 +125,6 @@ pub fn random(chance: &mut Chance) -> String {
         flows: (0..flows).map(|number| drawing.flow(number)).collect(),
         circuits: drawing.circuit(flows).into_iter().collect(),
     }
-    .text()
 }
 
 struct Drawing<'a> {

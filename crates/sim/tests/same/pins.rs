@@ -2,10 +2,10 @@
 //! `UPDATE_SAME=1 cargo test -p airtcp-sim same` writes the file again.
 
 use crate::same::case::{Case, fingerprint};
-use crate::same::set::{folder, named_schemes, random_case, with_features};
+use crate::same::set::{folder, named_schemes, random_case, random_network, with_features};
 use std::path::Path;
 
-/// Each feature with one scheme, the schemes in turn, and a few random cases.
+/// Each feature with one scheme, the schemes in turn, and a few random cases, chains and networks.
 fn cases() -> Vec<Case> {
     let named = named_schemes();
     let features = with_features(&["reno".to_owned()]);
@@ -15,7 +15,9 @@ fn cases() -> Vec<Case> {
         scheme: scheme.clone(),
         ..case
     });
-    features.chain((0..20).map(|number| random_case(number, &named, &named))).collect()
+    let chains = (0..20).map(|number| random_case(number, &named, &named));
+    let networks = (0..20).map(|number| random_network(number, &named, &named));
+    features.chain(chains).chain(networks).collect()
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! What `make same` and the tests run: every feature, and random cases.
 
 use crate::same::case::Case;
-use crate::same::generator::{FEATURES, Feature, pick, random, with_feature};
+use crate::same::generator::{FEATURES, Feature, network, pick, random, with_feature};
 use airtcp_proto::scheme::{GatewayQueue, names};
 use airtcp_proto::tcp::profile::PROFILES;
 use airtcp_proto::{Chance, Chances};
@@ -51,13 +51,29 @@ pub fn networks(schemes: &[String]) -> Vec<Case> {
     schemes.iter().map(case).collect()
 }
 
-/// A random scenario that can be read, with a random scheme that fits: one name, two, or one with a key.
+/// A random chain that can be read, with a random scheme that fits: one name, two, or one with a key.
 pub fn random_case(number: u64, named: &[String], with_keys: &[String]) -> Case {
-    let mut chance = Chances::new(number).chance("same");
+    random_of("random", random, Chances::new(number).chance("same"), number, named, with_keys)
+}
+
+/// The same with a network.
+pub fn random_network(number: u64, named: &[String], with_keys: &[String]) -> Case {
+    let chance = Chances::new(number).chance("same network");
+    random_of("random-network", network::random, chance, number, named, with_keys)
+}
+
+fn random_of(
+    kind: &str,
+    scenario: fn(&mut Chance) -> String,
+    mut chance: Chance,
+    number: u64,
+    named: &[String],
+    with_keys: &[String],
+) -> Case {
     loop {
         let case = Case {
-            name: format!("random/{number}"),
-            scenario: random(&mut chance),
+            name: format!("{kind}/{number}"),
+            scenario: scenario(&mut chance),
             scheme: random_scheme(named, with_keys, &mut chance),
             seed: number,
         };

@@ -1,6 +1,6 @@
 //! Shortcuts are not seen.
 
-use crate::same::set::{folder, named_schemes, random_case};
+use crate::same::set::{folder, named_schemes, random_case, random_network};
 use airtcp_proto::marks::{self, Mark};
 use airtcp_proto::scheme::Scheme;
 use airtcp_sim::{RunOptions, Scenario, run};
@@ -41,13 +41,14 @@ fn the_switch_turns_every_shortcut_off() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(40) })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(60) })]
 
     /// The record is the same to the bit, but for the number of events.
     #[test]
-    fn a_run_without_shortcuts_has_the_same_record(number in 0u64..1_000_000) {
+    fn a_run_without_shortcuts_has_the_same_record(number in 0u64..1_000_000, is_network: bool) {
         let named = named_schemes();
-        let case = random_case(number, &named, &named);
+        let random = if is_network { random_network } else { random_case };
+        let case = random(number, &named, &named);
         let (scenario, scheme) = case.read(&folder()).unwrap();
         let record = |no_shortcuts| {
             let options = RunOptions { no_shortcuts, ..RunOptions::default() };
