@@ -34,6 +34,7 @@ pub mod topology;
 pub mod traffic;
 mod transfers;
 pub mod truth;
+mod turns;
 
 pub use error::RunError;
 pub use links::round_trips;

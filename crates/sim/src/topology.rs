@@ -3,6 +3,7 @@
 
 pub use crate::routes::Side;
 use crate::routes::{RouteId, Routes};
+use crate::turns::Turns;
 use airtcp_proto::marks::{self, Mark};
 use airtcp_proto::middlebox::Direction;
 use airtcp_proto::path::{Link, Output};
@@ -16,8 +17,6 @@ struct Hop {
     onward: Onward,
     /// Which side follows, where that is the next link.
     next: Side,
-    /// When the link wants to be polled.
-    wake: Time,
     /// The nodes at which it begins and ends.
     ends: [u16; 2],
     /// The node at which it ends, or [`NOWHERE`] if a station stands there.
@@ -42,8 +41,7 @@ pub struct Topology {
     routes: Routes,
     /// Are the links in a row?
     is_chain: bool,
-    /// When each side wants to be polled, sorted by time and then by side.
-    turns: Vec<(Time, Side)>,
+    turns: Turns,
     /// Which nodes have a station.
     has_station: Vec<bool>,
     /// How many times a packet has entered the next link without an event.
@@ -58,18 +56,10 @@ impl Topology {
             .flat_map(|([from, to], (forward, reverse))| [([from, to], forward), ([to, from], reverse)]);
         let hop = |(ends, link): ([usize; 2], Link)| {
             let ends = ends.map(|node| node as u16);
-            Hop {
-                wake: link.poll_timeout(),
-                link,
-                onward: Onward::Event,
-                next: Side(0),
-                ends,
-                plain_end: ends[1],
-            }
+            Hop { link, onward: Onward::Event, next: Side(0), ends, plain_end: ends[1] }
         };
         let hops: Vec<Hop> = both.map(hop).collect();
-        let mut turns: Vec<_> = hops.iter().zip(0..).map(|(hop, side)| (hop.wake, Side(side))).collect();
-        turns.sort_unstable();
+        let turns = Turns::new(hops.iter().map(|hop| hop.link.poll_timeout()));
         let last = hops.iter().flat_map(|hop| hop.ends).max().unwrap_or_default();
         let is_chain = hops.iter().step_by(2).zip(0..).all(|(hop, node)| hop.ends == [node, node + 1]);
         Topology { turns, has_station: vec![false; usize::from(last) + 1], is_chain, routes, passes: 0, hops }
@@ -124,7 +114,7 @@ impl Topology {
     /// Returns when a side wants to be polled next, and which.
     #[inline]
     pub fn next(&self) -> (Time, Side) {
-        self.turns.first().copied().unwrap_or((Time::NEVER, Side(0)))
+        self.turns.next()
     }
 
     /// Lets packets pass without an event at each node for which `is_passage` holds: no packet enters or leaves the
@@ -319,8 +309,7 @@ impl Topology {
     pub fn poll_intact(&mut self, now: Time, side: Side) -> Option<(u32, u16)> {
         let hop = &mut self.hops[usize::from(side.0)];
         let id = hop.link.poll_intact(now)?;
-        hop.wake = hop.link.poll_timeout();
-        sink(&mut self.turns, (hop.wake, side));
+        self.turns.set(side, hop.link.poll_timeout());
         Some((id, hop.plain_end))
     }
 
@@ -339,26 +328,7 @@ impl Topology {
     /// Notes when a side wants to be polled, after a call that may have changed that.
     #[inline(always)]
     fn settle(&mut self, side: Side) {
-        let hop = &mut self.hops[usize::from(side.0)];
-        let at = hop.link.poll_timeout();
-        if hop.wake == at {
-            return;
-        }
-        hop.wake = at;
-        self.reorder((at, side));
-    }
-
-    /// Moves a side's turn to where it belongs now.
-    #[inline(never)]
-    fn reorder(&mut self, turn: (Time, Side)) {
-        let Some(place) = self.turns.iter().position(|(_, side)| *side == turn.1) else { return };
-        let (before, rest) = self.turns.split_at_mut(place);
-        sink(rest, turn);
-        let mut at = &mut rest[0];
-        for other in before.iter_mut().rev().take_while(|other| **other > turn) {
-            (*at, *other) = (*other, turn);
-            at = other;
-        }
+        self.turns.set(side, self.hops[usize::from(side.0)].link.poll_timeout());
     }
 }
 
@@ -368,18 +338,6 @@ fn side_into(node: u16, direction: Direction) -> Side {
         Direction::Forward => Side(2 * node - 2),
         Direction::Reverse => Side(2 * node + 1),
     }
-}
-
-/// Replaces the first turn by `turn`, and moves it behind those that come before it.
-#[inline(always)]
-fn sink(turns: &mut [(Time, Side)], turn: (Time, Side)) {
-    let mut turns = turns.iter_mut();
-    let Some(mut place) = turns.next() else { return };
-    for other in turns.take_while(|other| **other < turn) {
-        *place = *other;
-        place = other;
-    }
-    *place = turn;
 }
 
 #[cfg(test)]
