@@ -9,7 +9,7 @@ use airtcp_proto::path::jitter::table::{self, DelayRange};
 use airtcp_proto::path::loss::burst;
 use airtcp_sim::Scenario;
 use airtcp_sim::pcap::Format;
-use airtcp_sim::scenario::model::{Distribution, Episodes, Jitter, Side, Spikes};
+use airtcp_sim::scenario::model::{Distribution, Jitter, Side, Spikes};
 use airtcp_wire::{Dur, Probability};
 
 const SCHEMES: [&str; 3] = ["reno", "cubic", "bbr"];
@@ -43,9 +43,8 @@ fn overtaking(side: &mut Side) {
 
 /// For 200 ms in 3 s, packets take 800 ms more: every timer expires spuriously.
 fn spikes(side: &mut Side) {
-    let when =
-        Episodes { at: vec![], every: None, period: Some(Dur::from_secs(3)), length: Dur::from_millis(200) };
-    side.spikes = Some(Spikes { when, extra: Dur::from_millis(800) });
+    let (period, length, extra) = (Some(Dur::from_secs(3)), Dur::from_millis(200), Dur::from_millis(800));
+    side.spikes = Some(Spikes { at: vec![], every: None, period, length, extra });
 }
 
 /// Within `relative`, or `absolute` if that is more.

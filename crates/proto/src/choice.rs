@@ -1,5 +1,6 @@
-//! Tables of the scenario file that are one of several kinds, such as queues. Each kind is a `Config` in a file of its own, whose fields are
-//! the keys and whose doc comments are their documentation. `choice!` lists the kinds.
+//! What is one of several kinds in the scenario file. Mostly it is a table, such as a queue, in which a key names the kind: each kind is
+//! then a `Config`, whose fields are the keys and whose doc comments are their documentation. Or each kind is the value of a key of its own,
+//! such as a link's capacity. `choice!` lists the kinds.
 
 use airtcp_wire::Dur;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
@@ -84,7 +85,8 @@ impl IntoIterator for Faults {
     }
 }
 
-pub(crate) fn collect_keys<C: Choice>() -> Vec<&'static str> {
+/// What [`Choice::all_keys`] returns.
+pub fn collect_keys<C: Choice>() -> Vec<&'static str> {
     let own = C::KINDS.iter().flat_map(|kind| (kind.keys)());
     let mut keys = vec![C::KEY];
     for key in own.chain(keys_of::<C::Common>()) {
@@ -128,7 +130,8 @@ impl<'de> Deserializer<'de> for KeysOf<'_> {
     }
 }
 
-/// Declares a [`Choice`]: an enum of `Config`s that share the trait after `dyn`.
+/// Declares a [`Choice`], or one of values that have keys of their own: an enum of what shares the trait after `dyn`.
+#[macro_export]
 macro_rules! choice {
     (
         #[doc = $doc:literal]
@@ -172,12 +175,33 @@ macro_rules! choice {
             }
         }
 
+        $crate::choice::choice!(@deref $choice: dyn $keys; $($variant),*);
+    };
+    (
+        #[doc = $doc:literal]
+        $choice:ident: dyn $keys:ident, by keys of their own;
+        $($key:ident => $variant:ident($value:ty),)*
+    ) => {
+        #[doc = $doc]
+        #[derive(Clone, Debug, PartialEq)]
+        pub enum $choice {
+            $($variant($value),)*
+        }
+
+        impl $choice {
+            /// One of them is given.
+            pub const KEYS: &'static [&'static str] = &[$(stringify!($key)),*];
+        }
+
+        $crate::choice::choice!(@deref $choice: dyn $keys; $($variant),*);
+    };
+    (@deref $choice:ident: dyn $keys:ident; $($variant:ident),*) => {
         impl std::ops::Deref for $choice {
             type Target = dyn $keys;
 
             fn deref(&self) -> &Self::Target {
                 match self {
-                    $($choice::$variant(config) => config,)*
+                    $($choice::$variant(value) => value,)*
                 }
             }
         }
@@ -185,10 +209,10 @@ macro_rules! choice {
         impl std::ops::DerefMut for $choice {
             fn deref_mut(&mut self) -> &mut Self::Target {
                 match self {
-                    $($choice::$variant(config) => config,)*
+                    $($choice::$variant(value) => value,)*
                 }
             }
         }
     };
 }
-pub(crate) use choice;
+pub use choice;

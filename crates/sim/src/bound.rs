@@ -1,7 +1,7 @@
 //! The best goodput that a flow could get: (1 − PER)·rate of the tightest link.
 
 use crate::links;
-use crate::scenario::model::{self, Capacity, Side};
+use crate::scenario::model::{self, Side};
 use airtcp_proto::Chances;
 use airtcp_proto::tcp::TcpConfig;
 use airtcp_wire::Time;
@@ -59,20 +59,8 @@ fn goodput_bound_bps(
     let (from, until) = (Time::ZERO + scenario.warmup, Time::ZERO + scenario.duration);
     let arriving = way.iter().fold(f64::INFINITY, |arriving, hop| {
         let side = hop.side(&scenario.links);
-        let rate_bps = match &side.capacity {
-            Capacity::Fixed(rate) => rate.0 as f64,
-            Capacity::Trace { trace, .. } => {
-                bps(trace.capacity_bytes(until) - trace.capacity_bytes(from), from, until)
-            }
-            Capacity::Log { log, .. } => {
-                bps(log.capacity_bytes(until) - log.capacity_bytes(from), from, until)
-            }
-            Capacity::Channel { config, .. } => {
-                let link = &scenario.links[hop.link];
-                let mut channel = links::channel(link, hop.direction, config, chances);
-                bps(channel.saturated_bytes(from, until, packet), from, until)
-            }
-        };
+        let rate_bps =
+            links::mean_bps(&scenario.links[hop.link], hop.direction, [from, until], packet, chances);
         // In a long run; a full bucket at the start lets a burst pass.
         let tokens_bps = side.queue.discipline.bucket().map_or(f64::INFINITY, |bucket| bucket.rate.0 as f64);
         let Crossing { carried, lost } = crossing(side, packet);
@@ -83,10 +71,6 @@ fn goodput_bound_bps(
         }
     });
     arriving * f64::from(payload) / f64::from(packet)
-}
-
-fn bps(bytes: u64, from: Time, until: Time) -> f64 {
-    bytes as f64 * 8.0 / until.since(from).as_secs_f64()
 }
 
 /// What flows in a network could get together: no more crosses a link than it carries. Each has its way and its best

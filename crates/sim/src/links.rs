@@ -1,6 +1,6 @@
 //! Builds the machines that carry packets over a scenario's links.
 
-use crate::scenario::model::{self, Direction};
+use crate::scenario::model::{self, Direction, Episodes};
 use airtcp_proto::path::{self, DelayModel, Transmitter};
 use airtcp_proto::queue::{self, Discipline};
 use airtcp_proto::{Chance, Chances};
@@ -15,7 +15,7 @@ pub fn build(link: &model::Link, chances: &Chances) -> (path::Link, path::Link) 
         match &link.outages {
             Some(outages) => {
                 let handoff = outages.handoff.then_some(path::Handoff { forward: outages.forward });
-                side.with_outages(parts.episodes(&outages.when, "outage"), handoff)
+                side.with_outages(parts.episodes(outages.when(), "outage"), handoff)
             }
             None => side,
         }
@@ -33,14 +33,16 @@ pub fn round_trips(link: &model::Link, chances: &Chances, bytes: u32, packets: u
     path::service_times(&mut *transmitter, bytes, packets).into_iter().map(|time| time + delay).collect()
 }
 
-/// The cell that one direction of a link has in a run with these chances, from its beginning.
-pub fn channel(
+/// Mean rate of one direction in bit/s between two times, in a run with these chances, if packets of so many bytes always wait.
+pub fn mean_bps(
     link: &model::Link,
     direction: Direction,
-    config: &path::ChannelConfig,
+    span: [Time; 2],
+    bytes: u32,
     chances: &Chances,
-) -> path::Channel {
-    Parts::of(link, chances).within(direction).channel(config)
+) -> f64 {
+    let chance = Parts::of(link, chances).within(direction).chance("channel");
+    link.side(direction).capacity.mean_bps(span, bytes, chance)
 }
 
 /// Builds the parts of a link or of one direction. The names of their chances begin with `prefix`.
@@ -77,12 +79,12 @@ impl Parts<'_> {
                 path::Link::new(queue, transmitter, side.delay)
             }
         };
-        let code = side.fec.map(|fec| (fec.code(), cover(fec.only)));
+        let code = side.fec.map(|fec| (fec.code(), fec.cover()));
         if let Some((code, cover)) = code {
             link = link.with_code(code, cover);
         }
-        if let Some(model::Arq { retries, round_trip, in_order, only }) = side.arq {
-            link = link.with_arq(path::Arq { retries, round_trip, in_order, cover: cover(only) });
+        if let Some(arq) = side.arq {
+            link = link.with_arq(arq.into());
         }
         link = link.with_compression(side.compression);
         if let Some(loss) = side.loss.build(code, |key| self.chance(&format!("loss.{key}"))) {
@@ -101,28 +103,16 @@ impl Parts<'_> {
     }
 
     fn transmitter(&self, capacity: &model::Capacity) -> Box<dyn Transmitter> {
-        match capacity {
-            model::Capacity::Fixed(rate) => Box::new(path::FixedRate::new(*rate)),
-            model::Capacity::Trace { trace, .. } => Box::new(path::TraceDriven::new(trace.clone())),
-            model::Capacity::Log { log, .. } => Box::new(path::LogDriven(log.clone())),
-            model::Capacity::Channel { config, .. } => Box::new(self.channel(config)),
-        }
-    }
-
-    fn channel(&self, config: &path::ChannelConfig) -> path::Channel {
-        path::Channel::new(config, self.chance("channel"))
+        capacity.build(self.chance("channel"))
     }
 
     fn delay(&self, side: &model::Side) -> Option<Box<dyn DelayModel>> {
-        let mut delays: Vec<Box<dyn DelayModel>> = Vec::new();
-        if let model::Capacity::Log { log, latency: true, .. } = &side.capacity {
-            delays.push(Box::new(path::LogLatency(log.clone())));
-        }
+        let mut delays: Vec<Box<dyn DelayModel>> = Vec::from_iter(side.capacity.latency());
         if let Some(jitter) = &side.jitter {
             delays.push(jitter.distribution.build(Time::ZERO + jitter.start, self.chance("delay")));
         }
         if let Some(spikes) = &side.spikes {
-            let when = self.episodes(&spikes.when, "spikes");
+            let when = self.episodes(spikes.when(), "spikes");
             delays.push(Box::new(path::Spikes { when, extra: spikes.extra }));
         }
         match delays.len() {
@@ -131,17 +121,8 @@ impl Parts<'_> {
         }
     }
 
-    fn episodes(&self, when: &model::Episodes, name: &str) -> path::Episodes {
-        let at = when.at.iter().map(|&offset| Time::ZERO + offset).collect();
-        let starts = path::Starts { at, every: when.every, period: when.period };
-        path::Episodes::new(when.length, starts, self.chance(name))
-    }
-}
-
-fn cover(only: Option<model::Protected>) -> path::Cover {
-    match only {
-        None => path::Cover::All,
-        Some(model::Protected::HeaderPackets) => path::Cover::HeaderPackets,
+    fn episodes(&self, when: Episodes, name: &str) -> path::Episodes {
+        path::Episodes::new(when.length, when.starts, self.chance(name))
     }
 }
 
@@ -151,7 +132,7 @@ mod tests {
     use airtcp_proto::path::{Fate, Trace, jitter::uniform, loss::burst};
     use airtcp_proto::queue::{DropCause, Item};
     use airtcp_wire::{Ecn, Probability, Rate};
-    use model::{Capacity, Distribution, Jitter, Loss};
+    use model::{Capacity, Distribution, Jitter, Loss, Outages, TraceFile};
 
     fn side(capacity: Capacity) -> model::Side {
         model::Side { capacity, ..model::Side::plain(Rate(1), Dur::from_millis(10), 1000) }
@@ -209,7 +190,7 @@ mod tests {
     #[test]
     fn a_trace_and_a_constant_delay() {
         let trace = Trace::parse("5\n10\n").unwrap();
-        let out = carried(built(side(Capacity::Trace { path: "t".into(), trace })), 3);
+        let out = carried(built(side(Capacity::Trace(TraceFile { path: "t".into(), trace }))), 3);
         assert_eq!(out, [(1, 15, Fate::Delivered), (2, 20, Fate::Delivered), (3, 25, Fate::Delivered)]);
     }
 
@@ -253,13 +234,14 @@ mod tests {
 
     #[test]
     fn a_handoff_loses_what_waits_and_is_under_way_in_both_directions_at_once() {
-        let when = model::Episodes {
+        let outages = Some(Outages {
             at: vec![],
             every: Some(Dur::from_millis(20)),
             period: None,
             length: Dur::from_millis(5),
-        };
-        let outages = Some(model::Outages { when, handoff: true, forward: None });
+            handoff: true,
+            forward: None,
+        });
         let (forward, reverse) =
             build(&link(side(Capacity::Fixed(Rate(12_000_000))), outages), &Chances::new(1));
         let forward = carried(forward, 100);

@@ -3,7 +3,7 @@
 use crate::common::{MBIT, assert_conserved, go, link, ms, one_link, scheme, unlimited};
 use airtcp_proto::middlebox::{Direction, Middlebox, SeenPacket};
 use airtcp_proto::path::jitter::uniform;
-use airtcp_sim::scenario::model::{self, Episodes, Flow, Spikes, Traffic};
+use airtcp_sim::scenario::model::{self, Flow, Spikes, Traffic};
 use airtcp_sim::{RunError, RunOptions, Running, Scenario, run};
 use airtcp_wire::{Bytes, Dur, Rate, Time};
 use proptest::prelude::*;
@@ -372,8 +372,8 @@ fn a_send_buffer_bounds_what_a_round_trip_carries() {
 #[test]
 fn a_delay_spike_makes_every_retransmission_spurious() {
     let mut scenario = one_link(10 * MBIT, ms(100), 1000, 30);
-    let when = Episodes { at: vec![ms(10_000)], every: None, period: None, length: ms(2_000) };
-    scenario.links[0].forward.spikes = Some(Spikes { when, extra: ms(3_000) });
+    let (at, length, extra) = (vec![ms(10_000)], ms(2_000), ms(3_000));
+    scenario.links[0].forward.spikes = Some(Spikes { at, every: None, period: None, length, extra });
     for text in ["newreno:receive_window=100kB", "reno:receive_window=100kB:f_rto=false:eifel=false"] {
         let flow = &go(&scenario, text, 1).flows[0];
         assert_eq!(flow.losses_congestion + flow.losses_corruption + flow.losses_outage, 0);

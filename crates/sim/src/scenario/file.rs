@@ -1,16 +1,12 @@
 //! The scenario as written. Field names are the keys of the TOML file, and doc comments become the JSON Schema's.
 
+use super::link::LinkKeys;
 use super::measurement::Measurement;
-use super::one_of::OneOf;
 use super::one_or_more;
-use airtcp_proto::circuit::Compression;
-use airtcp_proto::path::jitter::Distribution;
-use airtcp_proto::path::{ChannelConfig, Loss};
-use airtcp_proto::queue::Discipline;
+use super::way::Direction;
 use airtcp_wire::{Bytes, Dur, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::path::PathBuf;
 
 /// A path, the flows that share it, and the schemes to compare.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -43,7 +39,7 @@ pub struct ScenarioFile {
     pub node: Vec<Node>,
     /// The links; at least one. Without `from` and `to` they form a chain, in path order from the sender to the
     /// receiver.
-    pub link: Vec<Link>,
+    pub link: Vec<LinkKeys>,
     /// The flows. Absent: one unlimited transfer, called `main`, from end to end.
     pub flow: Vec<Flow>,
     /// TCP circuits that carry several flows (paper 000). Absent: none, except those that the scheme `decoupling`
@@ -96,173 +92,6 @@ pub enum EnterRecordings {
     BySeed,
 }
 
-/// A link has exactly one of these keys.
-pub(super) const CAPACITY_KEYS: [&str; 4] = ["rate", "trace", "log", "channel"];
-
-/// Declares the keys of one direction once, for the link itself and for its `reverse` table. With serde's `flatten`,
-/// the places of mistakes would be lost.
-macro_rules! one_direction {
-    ($($(#[$attribute:meta])* $key:ident: $type:ty,)*) => {
-        /// One hop of the path or network, in both directions. The keys describe the forward direction; the reverse direction is
-        /// the same except for what `reverse` sets.
-        #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-        #[serde(deny_unknown_fields, default)]
-        pub struct Link {
-            /// Used in results and in `--set link.NAME.key=value`. Absent: `link` and its number, from `link0`.
-            pub name: Option<String>,
-            /// Name of the node at which the link begins: its forward direction leads from here. All links have `from` and
-            /// `to`, or none. Absent: the links form a chain.
-            pub from: Option<String>,
-            /// Name of the node at which the link ends. Absent: the links form a chain.
-            pub to: Option<String>,
-            $($(#[$attribute])* pub $key: Option<$type>,)*
-            /// Times when nothing crosses in either direction. Absent: none.
-            pub outages: Option<Outages>,
-            /// What differs in the reverse direction. Keys that are absent are as in the forward direction, including
-            /// loss, since the two directions of a wireless link share the medium. A table given here replaces the
-            /// whole forward table: `loss = {}` is no loss. Only `spikes` and packets lost by number or time apply
-            /// solely where they are written.
-            pub reverse: Option<Way>,
-        }
-
-        /// One direction of a link.
-        #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-        #[serde(deny_unknown_fields, default)]
-        pub struct Way {
-            $($(#[$attribute])* pub $key: Option<$type>,)*
-        }
-
-        impl Link {
-            /// The keys of the forward direction.
-            pub fn forward(&self) -> Way {
-                Way { $($key: self.$key.clone(),)* }
-            }
-        }
-    };
-}
-
-one_direction! {
-    /// Fixed rate, above zero. Give exactly one of `rate`, `trace`, `log` and `channel`. Absent: another one is given.
-    rate: Rate,
-    /// Capacity trace in mahimahi's format, relative to the scenario's directory: each line the time in ms at which one
-    /// 1500-byte packet may cross. Absent: another one is given.
-    trace: PathBuf,
-    /// Bandwidth log, relative to the scenario's directory: a JSON list of {duration_ms, bandwidth_kbps, latency_ms}.
-    /// Absent: another one is given.
-    log: PathBuf,
-    /// A 3G cell: fading channels, and a proportional-fair scheduler among several users. Each run and each direction
-    /// has its own cell. Absent: another one is given.
-    channel: ChannelConfig,
-    /// Propagation delay, one way. Absent: zero, or with `log` half of its latency_ms, which is a round trip.
-    delay: Dur,
-    /// Delay that varies from packet to packet, added to the propagation delay. Absent: none.
-    jitter: OneOf<Distribution>,
-    /// Sudden extra delay in this direction. Absent: none.
-    spikes: Spikes,
-    /// Packets that the link loses. Absent: none.
-    loss: Loss,
-    /// Forward error correction. Absent: none.
-    fec: Fec,
-    /// Local retransmission of what is lost. Absent: none.
-    arq: Arq,
-    /// Compression of TCP circuits' header packets on this link alone (paper 000 §10); in the simulator. Packets must stay in
-    /// order. Absent: none.
-    compression: Compression,
-    /// The queue in front of the link. Absent: DropTail with its default room.
-    queue: OneOf<Discipline>,
-}
-
-/// Delay spikes: every packet that leaves during a spike is delayed by `extra` more. Give `at`, `every` or `period`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Spikes {
-    /// Given start times.
-    #[serde(default)]
-    pub at: Vec<Dur>,
-    /// Random spikes: mean time from the end of one to the start of the next (exponential). Absent: none at random.
-    pub every: Option<Dur>,
-    /// Regular spikes: time from the start of one to the start of the next; the first is one period after the
-    /// beginning. Absent: none.
-    pub period: Option<Dur>,
-    /// How long a spike lasts.
-    pub length: Dur,
-    /// Delay that a spike adds.
-    pub extra: Dur,
-}
-
-/// Outages and hand-offs. Give `at`, `every` or `period`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Outages {
-    /// Given start times.
-    #[serde(default)]
-    pub at: Vec<Dur>,
-    /// Random outages: mean time from the end of one to the start of the next (exponential). Absent: none at random.
-    pub every: Option<Dur>,
-    /// Regular outages: time from the start of one to the start of the next; the first is one period after the
-    /// beginning. Absent: none.
-    pub period: Option<Dur>,
-    /// How long an outage lasts.
-    pub length: Dur,
-    /// A hand-off: packets queued or in flight when it starts are lost. Otherwise they wait.
-    #[serde(default)]
-    pub handoff: bool,
-    /// With a hand-off, queued packets are forwarded: so long after its start they join the queue of the next base station, where
-    /// what was sent meanwhile is ahead of them (paper 003 §III). Absent: they are lost.
-    pub forward: Option<Dur>,
-}
-
-/// Forward error correction by a block code, as a Reed–Solomon code: a packet survives if in none of its blocks more
-/// symbols are wrong than half of the parity. It helps against `loss.ber`; other losses take a packet together with
-/// its parity. Parity takes air time.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct Fec {
-    /// Bits of a symbol.
-    pub symbol_bits: u32,
-    /// Symbols of data in a block. With the defaults, the code is RS(255, 223).
-    pub data_symbols: u32,
-    /// Symbols of parity in a block. 0: no code.
-    pub parity_symbols: u32,
-    /// Protect only these packets. Absent: all.
-    pub only: Option<Protected>,
-}
-
-impl Default for Fec {
-    fn default() -> Fec {
-        Fec { symbol_bits: 8, data_symbols: 223, parity_symbols: 32, only: None }
-    }
-}
-
-/// Local retransmission (ARQ): a packet dropped by the loss models is resent after a round trip over the link. Each
-/// copy takes air time; requests are never lost and take none.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct Arq {
-    /// Maximum retransmissions of a packet. 0: no ARQ.
-    pub retries: u32,
-    /// From the end of a copy to the start of the next one. Absent: the link's delay there and back.
-    pub round_trip: Option<Dur>,
-    /// Later packets wait for one being resent. Otherwise they overtake it.
-    pub in_order: bool,
-    /// Resend only these packets. Absent: all.
-    pub only: Option<Protected>,
-}
-
-impl Default for Arq {
-    fn default() -> Arq {
-        Arq { retries: 3, round_trip: None, in_order: true, only: None }
-    }
-}
-
-/// Packets to which a link layer may limit its protection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Protected {
-    /// Those of TCP circuits' control connections (paper 000 §10).
-    HeaderPackets,
-}
-
 /// One flow, or several identical ones.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -286,7 +115,7 @@ pub struct Flow {
     /// The application stops writing. Absent: never.
     pub stop: Option<Dur>,
     /// Of a chain: direction of the data, along the path or back. Absent: forward.
-    pub direction: Option<FlowDirection>,
+    pub direction: Option<Direction>,
     /// Of a chain: name of the first link that it crosses, in path order also for `reverse`. Absent: the path's first.
     pub enter: Option<String>,
     /// Of a chain: name of the last link that it crosses, in path order also for `reverse`. Absent: the path's last.
@@ -370,25 +199,6 @@ pub struct Circuit {
     pub from: Option<String>,
     /// Of a network: name of the node at which data leaves it. Absent: where its first flow ends.
     pub to: Option<String>,
-}
-
-/// Which way the data goes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum FlowDirection {
-    #[default]
-    Forward,
-    Reverse,
-}
-
-impl FlowDirection {
-    #[must_use]
-    pub fn opposite(self) -> FlowDirection {
-        match self {
-            FlowDirection::Forward => FlowDirection::Reverse,
-            FlowDirection::Reverse => FlowDirection::Forward,
-        }
-    }
 }
 
 /// What the application sends. Keys that belong to another kind are errors.

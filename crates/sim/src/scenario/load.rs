@@ -1,12 +1,13 @@
 //! Reads a scenario file in steps: text → document → overrides → typed → resolved.
 
+use super::check::Check;
 use super::document::{Node, Place, Step, Value};
 use super::error::{self, Origin, Problem, Problems, ScenarioError};
 use super::file::ScenarioFile;
 use super::measurement::Reading;
 use super::model::Scenario;
 use super::recipe::{Files, Recipe};
-use super::{overrides, reader, resolve};
+use super::{files, overrides, reader, resolve};
 use airtcp_proto::cc::Controllers;
 use std::path::Path;
 use toml::de::DeTable;
@@ -93,9 +94,9 @@ impl Source<'_> {
         overrides: &[(String, String)],
         problems: &mut Problems,
     ) -> Option<Scenario> {
-        let mut files = resolve::Files::new(self.folder, self.files);
-        let mut check = resolve::Check::new(root, overrides, self.controllers, problems);
-        resolve::resolve(written, root, &mut files, self.default_name, &mut check)
+        let files = files::Files::new(self.folder, self.files);
+        let mut check = Check::new(root, overrides, self.controllers, files, problems);
+        resolve::resolve(written, root, self.default_name, &mut check)
     }
 
     /// Checks that each reading of the measurement gives a scenario, too.

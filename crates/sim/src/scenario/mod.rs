@@ -7,7 +7,7 @@
 //! `scenario/document.rs` reads TOML and remembers the place of each value; `--set` changes the document
 //! (`overrides.rs`). `reader.rs` turns it into `file.rs`, the scenario as written, whose doc comments become
 //! the JSON Schema's. `resolve/` fills in defaults, checks, reads traces and returns `model.rs`, the scenario
-//! as it runs. All mistakes are reported together, each with file, line, key, what is allowed and the nearest
+//! as it runs. `link/` has both for links: each key is declared once. All mistakes are reported together, each with file, line, key, what is allowed and the nearest
 //! spelling.
 //!
 //! A `Recipe` is the source of a scenario: text, overrides, and the files it names, each read once. Read again
@@ -16,14 +16,18 @@
 //! (`crates/py/src/values.rs`) become such a text; their mistakes are reported by key only, since nobody has
 //! seen its lines.
 
+mod check;
 mod document;
 mod error;
 pub mod file;
+mod files;
+mod link;
 mod load;
 pub mod measurement;
 pub mod model;
 pub mod one_of;
 mod one_or_more;
+mod over;
 mod overrides;
 mod reader;
 mod recipe;

@@ -1,20 +1,17 @@
 //! The scenario that runs: with defaults filled in, names resolved and files read. The engine builds its parts from
 //! this and from nothing else; it opens no file.
 
-pub use super::file::{Access, EnterRecordings, Fec, FlowDirection as Direction, Protected};
+pub use super::file::{Access, EnterRecordings};
+pub use super::link::capacity::{Cell, LogFile, TraceFile};
+pub use super::link::{Arq, Capacity, Episodes, Fec, Jitter, Link, Outages, Protected, Queue, Side, Spikes};
 pub use super::measurement::Measurement;
-pub use super::way::{Crossing, Route};
-use super::wireless::wireless_of;
+pub use super::way::{Crossing, Direction, Route};
 use airtcp_proto::Chances;
-use airtcp_proto::circuit::Compression;
 pub use airtcp_proto::path::Loss;
 pub use airtcp_proto::path::jitter::Distribution;
-use airtcp_proto::path::{BlockCode, ChannelConfig, RateLog, Trace};
-use airtcp_proto::queue::drop_tail;
 pub use airtcp_proto::queue::{Discipline, Room};
 use airtcp_wire::{Bytes, Dur, Rate, Time};
 use serde::Serialize;
-use std::path::PathBuf;
 
 /// A path, the flows that share it, and the schemes to compare.
 #[derive(Clone, Debug, PartialEq)]
@@ -61,123 +58,6 @@ pub struct Circuit {
     /// Each flow is in one circuit at most, and crosses all of its links.
     pub flows: Vec<usize>,
     pub route: Route,
-}
-
-/// One hop, both directions.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Link {
-    /// Unique.
-    pub name: String,
-    /// The nodes at which its forward direction begins and ends.
-    pub ends: [usize; 2],
-    pub forward: Side,
-    pub reverse: Side,
-    /// Outages strike both directions at once: both draw from the same chance.
-    pub outages: Option<Outages>,
-}
-
-/// One direction of a link.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Side {
-    pub capacity: Capacity,
-    /// Propagation delay, one way.
-    pub delay: Dur,
-    pub jitter: Option<Jitter>,
-    pub spikes: Option<Spikes>,
-    pub loss: Loss,
-    /// None of its three numbers is zero.
-    pub fec: Option<Fec>,
-    pub arq: Option<Arq>,
-    /// Of header packets.
-    pub compression: Compression,
-    pub queue: Queue,
-}
-
-/// How fast one direction sends.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Capacity {
-    /// Above zero.
-    Fixed(Rate),
-    Trace {
-        /// As written in the scenario. Logs have it, too.
-        path: PathBuf,
-        trace: Trace,
-    },
-    Log {
-        path: PathBuf,
-        log: RateLog,
-        /// Does the log's latency at the time, a round trip, add half of it to this direction's `delay`?
-        latency: bool,
-    },
-    Channel {
-        config: ChannelConfig,
-        /// A rough estimate.
-        mean_rate: Rate,
-    },
-}
-
-/// Delay that varies from packet to packet, added to the propagation delay.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Jitter {
-    #[serde(flatten)]
-    pub distribution: Distribution,
-    /// May a packet overtake the one before it? If not, it waits for it.
-    pub overtaking: bool,
-    /// When the variation starts.
-    pub start: Dur,
-}
-
-/// When something happens that lasts `length`. Several kinds of times may be given.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Episodes {
-    /// Given start times, in order.
-    pub at: Vec<Dur>,
-    /// Random ones: mean time from the end of one to the start of the next (exponential).
-    pub every: Option<Dur>,
-    /// Regular ones: at each multiple of this, from the first on.
-    pub period: Option<Dur>,
-    pub length: Dur,
-}
-
-/// Delay spikes: every packet that leaves during a spike is delayed by `extra` more.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Spikes {
-    #[serde(flatten)]
-    pub when: Episodes,
-    pub extra: Dur,
-}
-
-/// Times at which nothing crosses.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Outages {
-    #[serde(flatten)]
-    pub when: Episodes,
-    /// Is what is in the queue or on its way when an outage begins lost? If not, it waits.
-    pub handoff: bool,
-    /// How long after a hand-off has begun what was in the queue joins it again, instead of being lost.
-    pub forward: Option<Dur>,
-}
-
-/// Local retransmission.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Arq {
-    /// Not zero.
-    pub retries: u32,
-    /// From the end of a copy to the start of the next one.
-    pub round_trip: Dur,
-    pub in_order: bool,
-    /// Absent: all packets are repeated.
-    pub only: Option<Protected>,
-}
-
-/// The queue in front of a link.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Queue {
-    /// Limited in packets, in bytes, or in both.
-    #[serde(flatten)]
-    pub room: Room,
-    #[serde(flatten)]
-    pub discipline: Discipline,
 }
 
 /// One flow, or several identical ones.
@@ -236,59 +116,6 @@ pub enum Traffic {
         /// Length of the IP packet.
         packet: Bytes,
     },
-}
-
-impl Capacity {
-    /// Mean rate of the whole trace or log; for a channel, a rough estimate.
-    pub fn mean_rate(&self) -> Rate {
-        match self {
-            Capacity::Fixed(rate) => *rate,
-            Capacity::Trace { trace, .. } => trace.mean_rate(),
-            Capacity::Log { log, .. } => log.mean_rate(),
-            Capacity::Channel { mean_rate, .. } => *mean_rate,
-        }
-    }
-}
-
-impl Fec {
-    pub fn code(&self) -> BlockCode {
-        let Fec { symbol_bits, data_symbols, parity_symbols, .. } = *self;
-        BlockCode { symbol_bits, data_symbols, parity_symbols }
-    }
-}
-
-impl Side {
-    /// A fixed rate and delay, no loss, a DropTail queue of `packets`.
-    pub fn plain(rate: Rate, delay: Dur, packets: u32) -> Side {
-        Side {
-            capacity: Capacity::Fixed(rate),
-            delay,
-            jitter: None,
-            spikes: None,
-            loss: Loss::default(),
-            fec: None,
-            arq: None,
-            compression: Compression::None,
-            queue: Queue {
-                room: Room { packets: Some(packets), bytes: None },
-                discipline: Discipline::DropTail(drop_tail::Config {}),
-            },
-        }
-    }
-}
-
-impl Link {
-    /// A link whose two directions are the same.
-    pub fn symmetric(name: &str, side: Side) -> Link {
-        Link { name: name.to_owned(), ends: [0, 1], reverse: side.clone(), forward: side, outages: None }
-    }
-
-    pub fn side(&self, direction: Direction) -> &Side {
-        match direction {
-            Direction::Forward => &self.forward,
-            Direction::Reverse => &self.reverse,
-        }
-    }
 }
 
 impl Flow {
@@ -376,29 +203,5 @@ impl Scenario {
     /// The number of the network's nodes.
     pub fn node_count(&self) -> usize {
         self.links.iter().flat_map(|link| link.ends).max().map_or(0, |last| last + 1)
-    }
-
-    /// These links in a chain, one unlimited flow across all of them, one run of `reno`; the rest as in an empty file.
-    pub fn over(mut links: Vec<Link>, duration: Dur) -> Scenario {
-        let last = links.len().saturating_sub(1);
-        links.iter_mut().enumerate().for_each(|(index, link)| link.ends = [index, index + 1]);
-        let base_station = wireless_of(&links);
-        Scenario {
-            name: String::new(),
-            description: String::new(),
-            duration,
-            warmup: Dur::ZERO,
-            seeds: 1,
-            seed: 1,
-            enter_recordings: EnterRecordings::AtStart,
-            schemes: vec!["reno".to_owned()],
-            profile: "linux".to_owned(),
-            nodes: Vec::new(),
-            links,
-            base_station,
-            flows: vec![Flow::unlimited("main", 0, last)],
-            circuits: Vec::new(),
-            measurement: None,
-        }
     }
 }

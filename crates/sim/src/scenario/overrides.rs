@@ -2,7 +2,7 @@
 
 use super::document::{Entry, Node, Place, Table, Value};
 use super::error::{Problems, hint_and_list, unknown};
-use super::file::CAPACITY_KEYS;
+use super::link::Capacity;
 use toml::de::DeValue;
 
 /// Applies override number `index`.
@@ -81,9 +81,9 @@ fn insert(root: &mut Node, steps: &[String], node: Node, index: usize) -> Result
     }
     match &mut at.value {
         Value::Table(table) => {
-            if CAPACITY_KEYS.contains(&last.as_str()) && parents.first().is_some_and(|first| first == "link")
-            {
-                table.retain(|key, _| !CAPACITY_KEYS.contains(&key.as_str()));
+            let is_capacity = |key: &str| Capacity::KEYS.contains(&key);
+            if is_capacity(last) && parents.first().is_some_and(|first| first == "link") {
+                table.retain(|key, _| !is_capacity(key));
             }
             table.insert(last.clone(), Entry { key_place: Place::Set(index), node });
         }

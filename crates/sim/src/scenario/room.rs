@@ -1,5 +1,6 @@
 //! The data that a flow's path holds, and the receive buffer that it calls for.
 
+use super::link::FULL_PACKET_BYTES;
 use super::model::{Flow, Room, Route, Scenario};
 use airtcp_proto::cc::Controllers;
 use airtcp_proto::scheme::{Scheme, SchemeError};
@@ -9,7 +10,6 @@ use std::sync::Arc;
 /// A hole may stay open for two round trips without filling the receive window, and Linux keeps half of the buffer for
 /// itself.
 const BUFFER_PER_BYTE_HELD: u64 = 4;
-pub(super) const FULL_PACKET_BYTES: u64 = 1500;
 
 impl Scenario {
     /// The scheme of `flow`: its own, or else the `compared` one. Unless the scheme sets the initial receive buffer,

@@ -28,7 +28,8 @@ impl Route {
 
     /// The propagation delay, there and back.
     pub fn round_trip(&self, links: &[Link]) -> Dur {
-        self.round_trip_by(|crossing| crossing.side(links).delay)
+        let delays = self.there.iter().chain(&self.back).map(|crossing| crossing.side(links).delay);
+        delays.fold(Dur::ZERO, |sum, delay| sum + delay)
     }
 }
 

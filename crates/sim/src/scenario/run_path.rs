@@ -1,7 +1,7 @@
 //! The path as one run meets it: with the queue that the scheme brings along, and with recordings that start where the
 //! seed says.
 
-use super::model::{Capacity, Distribution, EnterRecordings, Queue, Room, Scenario, Side};
+use super::model::{Distribution, EnterRecordings, Queue, Room, Scenario, Side};
 use airtcp_proto::scheme::Scheme;
 use airtcp_wire::Dur;
 use std::borrow::Cow;
@@ -49,24 +49,15 @@ fn part(whole: u64, share: u64) -> u64 {
 
 /// Length of a side's longest recording; zero if it has none.
 fn period(side: &Side) -> Dur {
-    let capacity = match &side.capacity {
-        Capacity::Trace { trace, .. } => trace.period(),
-        Capacity::Log { log, .. } => log.period(),
-        Capacity::Fixed(_) | Capacity::Channel { .. } => Dur::ZERO,
-    };
     let delays = match side.jitter.as_ref().map(|jitter| &jitter.distribution) {
         Some(Distribution::Series(series)) => series.period().unwrap_or_default(),
         _ => Dur::ZERO,
     };
-    capacity.max(delays)
+    side.capacity.period().max(delays)
 }
 
 fn enter(side: &mut Side, offset: Dur, share: u64) {
-    match &mut side.capacity {
-        Capacity::Trace { trace, .. } => *trace = trace.entered_at(offset),
-        Capacity::Log { log, .. } => *log = log.entered_at(offset),
-        Capacity::Fixed(_) | Capacity::Channel { .. } => {}
-    }
+    side.capacity.enter(offset);
     if let Some(Distribution::Series(series)) = side.jitter.as_mut().map(|jitter| &mut jitter.distribution) {
         let value = match series.interval {
             Some(interval) => offset.0 / interval.0.max(1),
@@ -79,23 +70,22 @@ fn enter(side: &mut Side, offset: Dur, share: u64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scenario::model::Link;
+    use crate::scenario::model::{Capacity, Link, TraceFile};
     use airtcp_proto::path::Trace;
     use airtcp_wire::{Rate, Time};
 
     fn recorded(enter_recordings: EnterRecordings) -> Scenario {
         // Nothing crosses in the second half.
         let trace = Trace::parse("10\n20\n30\n40\n50\n100\n").unwrap();
-        let capacity = Capacity::Trace { path: "t".into(), trace };
+        let capacity = Capacity::Trace(TraceFile { path: "t".into(), trace });
         let forward = Side { capacity, ..Side::plain(Rate(1), Dur::ZERO, 10) };
-        let link =
-            Link { name: "l".to_owned(), ends: [0, 1], reverse: forward.clone(), forward, outages: None };
+        let link = Link::symmetric("l", forward);
         Scenario { enter_recordings, ..Scenario::over(vec![link], Dur::from_secs(1)) }
     }
 
     fn soon(scenario: &Scenario, seed: u64) -> u64 {
         match &scenario.for_seed(seed).links[0].forward.capacity {
-            Capacity::Trace { trace, .. } => trace.capacity_bytes(Time::ZERO + Dur::from_millis(50)),
+            Capacity::Trace(file) => file.trace.capacity_bytes(Time::ZERO + Dur::from_millis(50)),
             _ => unreachable!(),
         }
     }

@@ -1,7 +1,17 @@
 //! Ways over links: those of data and of what comes back.
 
-pub use super::file::FlowDirection as Direction;
-use airtcp_wire::Dur;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Which way the data goes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[schemars(rename = "FlowDirection")]
+pub enum Direction {
+    #[default]
+    Forward,
+    Reverse,
+}
 
 /// A link that a packet crosses, and in which direction.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -17,6 +27,16 @@ pub struct Crossing {
 pub struct Route {
     pub there: Vec<Crossing>,
     pub back: Vec<Crossing>,
+}
+
+impl Direction {
+    #[must_use]
+    pub fn opposite(self) -> Direction {
+        match self {
+            Direction::Forward => Direction::Reverse,
+            Direction::Reverse => Direction::Forward,
+        }
+    }
 }
 
 impl Crossing {
@@ -55,9 +75,5 @@ impl Route {
         let is_part =
             |whole: &[Crossing], part: &[Crossing]| whole.windows(part.len()).any(|some| some == part);
         is_part(&self.there, &other.there) && is_part(&self.back, &other.back)
-    }
-
-    pub(super) fn round_trip_by(&self, delay: impl Fn(Crossing) -> Dur) -> Dur {
-        self.there.iter().chain(&self.back).fold(Dur::ZERO, |sum, crossing| sum + delay(*crossing))
     }
 }

@@ -1,7 +1,7 @@
 //! Which link of a path is the wireless one if the scenario does not say.
 
-use super::model::{Capacity, Link, Loss, Side};
-use super::room::FULL_PACKET_BYTES;
+use super::link::{Capacity, FULL_PACKET_BYTES, Link, Side};
+use airtcp_proto::path::Loss;
 use std::cmp::{Ordering, Reverse};
 
 /// The link that loses most packets at random, in whichever direction. Among equals, one that loses given packets; then one

@@ -1,16 +1,12 @@
 //! Writes a scenario in full, as a file that can be read again.
 
-use super::file::CAPACITY_KEYS;
+use super::link::{Outages, Shown};
 use super::model::{
-    Access, Arq, Capacity, Circuit, Direction, EnterRecordings, Fec, Flow, Jitter, Link, Loss, Measurement,
-    Outages, Queue, Route, Scenario, Side, Spikes, Traffic,
+    Access, Circuit, Crossing, Direction, EnterRecordings, Flow, Link, Measurement, Route, Scenario, Side,
+    Traffic,
 };
-use super::way::Crossing;
-use airtcp_proto::circuit::Compression;
 use airtcp_wire::Dur;
 use serde::Serialize;
-use std::collections::BTreeMap;
-use std::fmt::Display;
 
 impl Scenario {
     /// The scenario as TOML with all defaults written out. Reading it back gives the same scenario, provided that it
@@ -67,9 +63,20 @@ impl Scenario {
         (!self.nodes.is_empty()).then(names)
     }
 
+    /// Where a log's latency counts, no `delay` was given, neither for that direction nor for the one it inherits from.
     fn link_keys<'a>(&'a self, link: &'a Link) -> LinkKeys<'a> {
         let end = |end: usize| self.nodes.get(link.ends[end]).map(String::as_str);
-        LinkKeys { from: end(0), to: end(1), ..link_keys(link) }
+        let uses_latency = |side: &Side| side.capacity.latency().is_some();
+        let Link { forward, reverse, .. } = link;
+        let back_only = uses_latency(reverse);
+        LinkKeys {
+            name: &link.name,
+            from: end(0),
+            to: end(1),
+            forward: Shown { side: forward, forward, with_delay: !uses_latency(forward) && !back_only },
+            outages: link.outages.as_ref(),
+            reverse: Shown { side: reverse, forward, with_delay: !back_only },
+        }
     }
 
     fn flow_keys<'a>(&'a self, flow: &'a Flow) -> FlowKeys<'a> {
@@ -140,23 +147,9 @@ struct LinkKeys<'a> {
     from: Option<&'a str>,
     to: Option<&'a str>,
     #[serde(flatten)]
-    forward: WayKeys<'a>,
+    forward: Shown<'a>,
     outages: Option<&'a Outages>,
-    reverse: WayKeys<'a>,
-}
-
-#[derive(Serialize)]
-struct WayKeys<'a> {
-    #[serde(flatten)]
-    capacity: BTreeMap<&'static str, toml::Value>,
-    delay: Option<Dur>,
-    jitter: Option<&'a Jitter>,
-    spikes: Option<&'a Spikes>,
-    loss: &'a Loss,
-    fec: Option<Fec>,
-    arq: Option<Arq>,
-    compression: Option<Compression>,
-    queue: &'a Queue,
+    reverse: Shown<'a>,
 }
 
 #[derive(Serialize)]
@@ -176,49 +169,4 @@ struct FlowKeys<'a> {
     measure: bool,
     access: &'a [Access],
     traffic: &'a Traffic,
-}
-
-/// Where a log's latency counts, no `delay` was given, neither for that direction nor for the one it inherits from.
-fn link_keys(link: &Link) -> LinkKeys<'_> {
-    let uses_latency = |side: &Side| matches!(side.capacity, Capacity::Log { latency: true, .. });
-    let back_only = uses_latency(&link.reverse);
-    LinkKeys {
-        name: &link.name,
-        from: None,
-        to: None,
-        forward: way_keys(&link.forward, &link.forward, !uses_latency(&link.forward) && !back_only),
-        outages: link.outages.as_ref(),
-        reverse: way_keys(&link.reverse, &link.forward, !back_only),
-    }
-}
-
-/// Where a direction has no protection but would inherit some, writes protection that is switched off.
-fn way_keys<'a>(side: &'a Side, inherited: &Side, with_delay: bool) -> WayKeys<'a> {
-    WayKeys {
-        capacity: BTreeMap::from([capacity_key(&side.capacity)]),
-        delay: with_delay.then_some(side.delay),
-        jitter: side.jitter.as_ref(),
-        spikes: side.spikes.as_ref(),
-        loss: &side.loss,
-        fec: side.fec.or(inherited.fec.map(|fec| Fec { parity_symbols: 0, ..fec })),
-        arq: side.arq.or(inherited.arq.map(|arq| Arq { retries: 0, ..arq })),
-        compression: [side, inherited]
-            .iter()
-            .any(|side| side.compression != Compression::None)
-            .then_some(side.compression),
-        queue: &side.queue,
-    }
-}
-
-fn capacity_key(capacity: &Capacity) -> (&'static str, toml::Value) {
-    let [rate_key, trace_key, log_key, channel_key] = CAPACITY_KEYS;
-    let text = |value: &dyn Display| toml::Value::String(value.to_string());
-    match capacity {
-        Capacity::Fixed(rate) => (rate_key, text(rate)),
-        Capacity::Trace { path, .. } => (trace_key, text(&path.display())),
-        Capacity::Log { path, .. } => (log_key, text(&path.display())),
-        Capacity::Channel { config, .. } => {
-            (channel_key, toml::Value::try_from(config).expect("numbers and times"))
-        }
-    }
 }

@@ -2,6 +2,7 @@
 
 use crate::same::set::{folder, named_schemes, networks, random_network, with_features};
 use airtcp_proto::scheme::names;
+use airtcp_sim::Scenario;
 use airtcp_sim::scenario::schema;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -25,6 +26,19 @@ fn every_key_of_a_scenario_is_in_the_set() {
     }
     let unused: Vec<_> = declared.difference(&used).collect();
     assert!(unused.is_empty(), "add a line to features.txt for each of {unused:?}");
+}
+
+/// A key needs no code of its own for that.
+#[test]
+fn every_feature_reads_back_from_its_full_form() {
+    let reno = ["reno".to_owned()];
+    for case in with_features(&reno).into_iter().chain(networks(&reno)) {
+        let (scenario, _) = case.read(&folder()).expect("a case of the set");
+        let full = scenario.to_toml();
+        let again =
+            Scenario::load(&full, "", &folder(), &[]).unwrap_or_else(|error| panic!("{error}\n{full}"));
+        assert_eq!(again, scenario, "{}\n{full}", case.name);
+    }
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! Circuits that carry several flows.
 
-use super::check::Check;
 use super::graph::{Graph, find};
 use super::routes::{NO_CHAIN, refuse_keys, span};
+use crate::scenario::check::Check;
 use crate::scenario::error::unknown;
 use crate::scenario::file::{self, ScenarioFile};
 use crate::scenario::model::{Circuit, Flow, Route};

@@ -1,7 +1,7 @@
 //! Flows: when they send, and what.
 
-use super::check::Check;
 use super::routes::Routes;
+use crate::scenario::check::Check;
 use crate::scenario::file::{self, ScenarioFile, TrafficKind};
 use crate::scenario::model::{Flow, Link, Traffic};
 use airtcp_proto::scheme::Scheme;

@@ -1,11 +1,12 @@
 //! The nodes, the links between them, and the ways over the fewest links.
 
-use super::check::Check;
 use super::unique_names;
+use crate::scenario::check::Check;
 use crate::scenario::document::Node;
 use crate::scenario::error::hint_and_list;
-use crate::scenario::file::{FlowDirection, ScenarioFile};
-use crate::scenario::way::Crossing;
+use crate::scenario::file::ScenarioFile;
+use crate::scenario::link::LinkKeys;
+use crate::scenario::way::{Crossing, Direction};
 use std::collections::VecDeque;
 
 /// Nodes have 16-bit numbers, and the turns of all links are kept sorted.
@@ -40,7 +41,7 @@ pub(super) fn graph(
     if links.is_empty() {
         return None;
     }
-    let is_network = |link: &crate::scenario::file::Link| link.from.is_some() || link.to.is_some();
+    let is_network = |link: &LinkKeys| link.from.is_some() || link.to.is_some();
     if !written.link.iter().any(is_network) {
         let problem = "the links form a chain, whose nodes have no names; give each link `from` and `to`";
         check.refuse_if(!written.node.is_empty(), "node", problem);
@@ -121,7 +122,7 @@ impl Graph {
 
     pub fn nodes_of(&self, Crossing { link, direction }: Crossing) -> [usize; 2] {
         let [from, to] = self.ends[link];
-        if direction == FlowDirection::Forward { [from, to] } else { [to, from] }
+        if direction == Direction::Forward { [from, to] } else { [to, from] }
     }
 
     /// The way over the fewest links that crosses the links of `via` in this order.
@@ -164,7 +165,7 @@ impl Search {
         let nodes = graph.node_count();
         let mut out_of: Vec<Vec<Crossing>> = vec![Vec::new(); nodes];
         for link in 0..graph.ends.len() {
-            for direction in [FlowDirection::Forward, FlowDirection::Reverse] {
+            for direction in [Direction::Forward, Direction::Reverse] {
                 let crossing = Crossing { link, direction };
                 out_of[graph.nodes_of(crossing)[0]].push(crossing);
             }

@@ -1,4 +1,4 @@
-use super::Check;
+use crate::scenario::check::Check;
 use crate::scenario::measurement::Measurement;
 
 /// Checks that the measurement could be one of some scenario.

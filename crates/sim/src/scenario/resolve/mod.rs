@@ -3,16 +3,14 @@
 //!
 //! A function that returns `None` has reported why, and has still checked whatever else it could.
 
-mod check;
 mod circuit;
-mod files;
 mod flow;
 mod graph;
 mod link;
 mod measurement;
-mod queue;
 mod routes;
 
+use super::check::Check;
 use super::document::Node;
 use super::file::ScenarioFile;
 use super::model::Scenario;
@@ -21,14 +19,11 @@ use super::wireless::wireless_of;
 use airtcp_proto::scheme::Scheme;
 use airtcp_proto::tcp::profile;
 use airtcp_wire::Dur;
-pub(super) use check::Check;
-pub(super) use files::Files;
 
 /// `root` is the document from which `written` was read.
 pub(super) fn resolve(
     written: &ScenarioFile,
     root: &Node,
-    files: &mut Files<'_>,
     default_name: &str,
     check: &mut Check<'_>,
 ) -> Option<Scenario> {
@@ -40,7 +35,7 @@ pub(super) fn resolve(
     let link_names = unique_names("link", root, check);
     let flow_names = unique_names("flow", root, check);
     let circuit_names = unique_names("circuit", root, check);
-    let media = link::media(written, files, check);
+    let links = link::links(written, &link_names, check);
     let given = link_names.len();
     let named = written
         .base_station
@@ -48,9 +43,9 @@ pub(super) fn resolve(
         .map(|name| graph::find("link", name, &link_names, "base_station", check));
     let mut graph = graph::graph(written, link_names, root, check);
     let routes = graph.as_mut().and_then(|graph| routes::routes(written, &flow_names, graph, check));
-    let links = media
+    let links = links
         .zip(graph.as_ref())
-        .and_then(|(media, graph)| link::links(written, media, graph, routes.as_deref(), check));
+        .map(|(links, graph)| link::complete(written, links, graph, routes.as_deref().unwrap_or_default()));
     let default = links.as_deref().map_or(0, |links| wireless_of(&links[..given]));
     let base_station = named.unwrap_or(Some(default));
     let flows = flow::flows(written, flow_names, routes, links.as_deref(), check);

@@ -1,9 +1,9 @@
 //! The ways of flows.
 
-use super::check::Check;
 use super::graph::{Graph, MOST_LINKS, NoWay, find};
-use crate::scenario::file::{self, Access, FlowDirection, ScenarioFile};
-use crate::scenario::way::{Crossing, Route};
+use crate::scenario::check::Check;
+use crate::scenario::file::{self, Access, ScenarioFile};
+use crate::scenario::way::{Crossing, Direction, Route};
 use airtcp_wire::Rate;
 
 /// The ways of a flow's copies: one for all, or one for each.
@@ -209,7 +209,7 @@ fn with_access(
 ) -> Option<Routes> {
     let own = |instance: u32| {
         let link = graph.ends.len();
-        let access = Crossing { link, direction: FlowDirection::Forward };
+        let access = Crossing { link, direction: Direction::Forward };
         let begin = graph.nodes_of(route.there[0])[0];
         let node = graph.node_count();
         graph.ends.push([node, begin]);

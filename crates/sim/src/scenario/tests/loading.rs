@@ -2,7 +2,7 @@
 
 use super::{good, load, pairs};
 use crate::scenario::file::ScenarioFile;
-use crate::scenario::model::{self, Capacity, Discipline, Distribution, Episodes, Loss, Room, Traffic};
+use crate::scenario::model::{self, Capacity, Cell, Discipline, Distribution, Loss, Outages, Room, Traffic};
 use crate::scenario::{Scenario, schema};
 use airtcp_proto::Chances;
 use airtcp_proto::circuit::Compression;
@@ -122,7 +122,7 @@ fn a_logs_latency_counts_where_no_delay_is_given() {
     let latency = |text: &str| {
         let link = good(text).links.remove(0);
         [link.forward, link.reverse].map(|side| match side.capacity {
-            Capacity::Log { latency, .. } => Some(latency),
+            Capacity::Log(file) => Some(file.latency),
             _ => None,
         })
     };
@@ -221,7 +221,7 @@ fn a_handoff_may_forward() {
 #[test]
 fn a_channel_is_a_capacity() {
     let scenario = good("[[link]]\nchannel = { users = 3, speed_kmh = 30.0 }\nreverse.rate = \"1Mbit/s\"\n");
-    let Capacity::Channel { config, mean_rate } = &scenario.links[0].forward.capacity else { panic!() };
+    let Capacity::Channel(Cell { config, mean_rate }) = &scenario.links[0].forward.capacity else { panic!() };
     assert_eq!((config.users, config.speed_kmh, config.carrier_mhz), (3, 30.0, 1900.0));
     assert!(mean_rate.0 > 10_000);
     assert_eq!(good(&scenario.to_toml()), scenario);
@@ -237,12 +237,9 @@ fn regular_and_given_times_may_be_mixed() {
         good(&format!("{LINK}outages = {{ at = [\"7s\", \"2s\"], period = \"15s\", length = \"30ms\" }}"))
             .links
             .remove(0);
-    let when = link.outages.expect("given").when;
-    let at = vec![Dur::from_secs(2), Dur::from_secs(7)];
-    assert_eq!(
-        when,
-        Episodes { at, every: None, period: Some(Dur::from_secs(15)), length: Dur::from_millis(30) }
-    );
+    let Outages { at, every, period, length, .. } = link.outages.expect("given");
+    assert_eq!(at, [Dur::from_secs(2), Dur::from_secs(7)]);
+    assert_eq!((every, period, length), (None, Some(Dur::from_secs(15)), Dur::from_millis(30)));
 }
 
 #[test]

@@ -73,7 +73,7 @@ fn a_recorded_trace_drives_both_directions() {
     let text = std::fs::read_to_string(root().join("scenarios/trace.toml")).expect("a scenario");
     let scenario = load(&text, &[("cell.trace", &down), ("cell.reverse.trace", &up)]).expect("sound");
     let link = &scenario.links[0];
-    assert!(matches!(link.forward.capacity, Capacity::Trace { .. }));
+    assert!(matches!(link.forward.capacity, Capacity::Trace(_)));
     assert_ne!(link.forward.capacity, link.reverse.capacity);
     // Mean rates of the two files: lines · 1500 B / last time.
     assert_eq!(link.forward.capacity.mean_rate(), Rate(520_500));
@@ -92,7 +92,7 @@ fn a_recorded_log_gives_rate_and_latency() {
     let log = log.display().to_string();
     // The scenario has a delay of its own, which keeps the log's latency out.
     let scenario = load(&text, &[("cell.log", &log)]).expect("sound");
-    assert!(matches!(scenario.links[0].forward.capacity, Capacity::Log { latency: false, .. }));
+    assert!(matches!(&scenario.links[0].forward.capacity, Capacity::Log(file) if !file.latency));
     let scenario = load("[[link]]\nname = \"cell\"", &[("cell.log", &log)]).expect("sound");
-    assert!(matches!(scenario.links[0].reverse.capacity, Capacity::Log { latency: true, .. }));
+    assert!(matches!(&scenario.links[0].reverse.capacity, Capacity::Log(file) if file.latency));
 }

@@ -1,7 +1,6 @@
 //! Reads the files that a scenario names.
 
-use super::check::Check;
-use crate::scenario::recipe;
+use super::recipe;
 use airtcp_proto::path::{LogStep, RateLog, Trace};
 use airtcp_wire::spelling::{did_you_mean, nearest};
 use airtcp_wire::{Dur, Rate};
@@ -12,9 +11,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Finds, reads and parses files.
+/// Where files are found, and those that have been read.
 pub(crate) struct Files<'a> {
-    /// The scenario's folder. Paths in overrides are relative to the current directory.
+    /// The scenario's folder.
     folder: &'a Path,
     texts: &'a mut recipe::Files,
     traces: BTreeMap<PathBuf, Trace>,
@@ -37,39 +36,62 @@ struct LogEntry {
     latency_ms: Option<f64>,
 }
 
+/// How a value names a file.
+#[derive(Clone, Copy)]
+pub(crate) struct Named<'a> {
+    pub path: &'a Path,
+    /// Is the value an override? Paths in these are relative to the current directory.
+    pub is_override: bool,
+}
+
 impl<'a> Files<'a> {
     pub fn new(folder: &'a Path, texts: &'a mut recipe::Files) -> Files<'a> {
         Files { folder, texts, traces: BTreeMap::new() }
     }
 
-    pub fn trace(&mut self, check: &mut Check<'_>, path: &Path) -> Option<Trace> {
-        let place = self.locate(check, path);
+    /// # Errors
+    /// The file cannot be read, or is no capacity trace. The same holds for the others.
+    pub fn trace(&mut self, named: Named<'_>) -> Result<Trace, String> {
+        let place = self.place(named);
         if let Some(trace) = self.traces.get(&place) {
-            return Some(trace.clone());
+            return Ok(trace.clone());
         }
-        let text = self.read(check, path, &place)?;
-        let trace = parse(check, path, text, |text| Trace::parse(text))?;
+        let trace = Trace::parse(&self.text(named)?).map_err(|wrong| named.is_wrong(&wrong))?;
         self.traces.insert(place, trace.clone());
-        Some(trace)
+        Ok(trace)
     }
 
-    pub fn log(&mut self, check: &mut Check<'_>, path: &Path) -> Option<RateLog> {
-        let text = self.text(check, path)?;
+    pub fn log(&mut self, named: Named<'_>) -> Result<RateLog, String> {
+        let text = self.text(named)?;
         let entries: Vec<LogEntry> =
-            parse(check, path, text, |text| serde_json::from_str(text).map_err(NotALog))?;
-        parse(check, path, entries, |entries| RateLog::new(entries.iter().map(LogEntry::step)))
+            serde_json::from_str(&text).map_err(|wrong| named.is_wrong(&NotALog(wrong)))?;
+        RateLog::new(entries.iter().map(LogEntry::step)).map_err(|wrong| named.is_wrong(&wrong))
     }
 
-    pub fn text(&mut self, check: &mut Check<'_>, path: &Path) -> Option<Arc<str>> {
-        self.read(check, path, &self.locate(check, path))
+    pub fn text(&mut self, named: Named<'_>) -> Result<Arc<str>, String> {
+        let place = self.place(named);
+        self.texts.read(&place).map_err(|error| named.is_unreadable(&place, &error))
     }
 
-    fn locate(&self, check: &Check<'_>, path: &Path) -> PathBuf {
-        if check.is_override() { path.to_owned() } else { self.folder.join(path) }
+    fn place(&self, named: Named<'_>) -> PathBuf {
+        if named.is_override { named.path.to_owned() } else { self.folder.join(named.path) }
+    }
+}
+
+impl Named<'_> {
+    fn is_wrong(self, wrong: &dyn Display) -> String {
+        format!("{}: {wrong}", self.path.display())
     }
 
-    fn read(&mut self, check: &mut Check<'_>, path: &Path, place: &Path) -> Option<Arc<str>> {
-        self.texts.read(place).map_err(|error| refuse(check, path, place, &error)).ok()
+    fn is_unreadable(self, place: &Path, error: &io::Error) -> String {
+        let from = if self.is_override { "the current directory" } else { "the scenario's directory" };
+        let relative = if self.path.is_relative() { format!(" (relative to {from})") } else { String::new() };
+        let place_shown = format!("`{}`{relative}", place.display());
+        match error.kind() {
+            io::ErrorKind::NotFound => format!("no such file: {place_shown}{}", instead(place)),
+            io::ErrorKind::InvalidData => format!("{place_shown} is not text in UTF-8"),
+            _ => format!("cannot read {place_shown}: {error}"),
+        }
     }
 }
 
@@ -82,26 +104,6 @@ impl LogEntry {
             latency: self.latency_ms.map(duration),
         }
     }
-}
-
-fn parse<In, Out, Wrong: Display>(
-    check: &mut Check<'_>,
-    path: &Path,
-    input: In,
-    parse: impl FnOnce(&In) -> Result<Out, Wrong>,
-) -> Option<Out> {
-    parse(&input).map_err(|wrong| check.refuse(format!("{}: {wrong}", path.display()))).ok()
-}
-
-fn refuse(check: &mut Check<'_>, path: &Path, place: &Path, error: &io::Error) {
-    let from = if check.is_override() { "the current directory" } else { "the scenario's directory" };
-    let relative = if path.is_relative() { format!(" (relative to {from})") } else { String::new() };
-    let place_shown = format!("`{}`{relative}", place.display());
-    check.refuse(match error.kind() {
-        io::ErrorKind::NotFound => format!("no such file: {place_shown}{}", instead(place)),
-        io::ErrorKind::InvalidData => format!("{place_shown} is not text in UTF-8"),
-        _ => format!("cannot read {place_shown}: {error}"),
-    });
 }
 
 /// Suggests a file in the same folder with a similar name, if there is one.

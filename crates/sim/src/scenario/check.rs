@@ -1,14 +1,16 @@
 //! Follows the document alongside its typed form, so that errors of meaning have a place, too.
 
-use crate::scenario::document::{Node, Place, Step};
-use crate::scenario::error::{Problems, list};
-use crate::scenario::one_of::{OneOf, required_keys};
-use crate::scenario::reader::{Reader, Stop, read_at};
+use super::document::{Node, Place, Step};
+use super::error::{Problems, list};
+use super::files::{Files, Named};
+use super::one_of::{OneOf, required_keys};
+use super::reader::{Reader, Stop, read_at};
 use airtcp_proto::cc::Controllers;
 use airtcp_proto::choice::{Choice, Fault, Faults, keys_of};
 use airtcp_wire::Dur;
 use schemars::SchemaGenerator;
 use serde::Deserialize;
+use std::path::Path;
 
 /// The current place in the document, and the problems found so far.
 pub(crate) struct Check<'a> {
@@ -17,6 +19,7 @@ pub(crate) struct Check<'a> {
     overrides: &'a [(String, String)],
     /// The congestion controls that schemes may name besides those of the registry.
     pub controllers: &'a Controllers,
+    files: Files<'a>,
     problems: &'a mut Problems,
 }
 
@@ -37,9 +40,10 @@ impl<'a> Check<'a> {
         root: &'a Node,
         overrides: &'a [(String, String)],
         controllers: &'a Controllers,
+        files: Files<'a>,
         problems: &'a mut Problems,
     ) -> Check<'a> {
-        Check { root, path: Vec::new(), overrides, controllers, problems }
+        Check { root, path: Vec::new(), overrides, controllers, files, problems }
     }
 
     /// Reads the current table: its kind with that kind's keys, and the keys that all kinds have.
@@ -144,9 +148,14 @@ impl<'a> Check<'a> {
         }
     }
 
-    /// Was the current value given by an override?
-    pub fn is_override(&self) -> bool {
-        matches!(self.root.locate(&self.path), Place::Set(_))
+    /// Reads the file that the current value names.
+    pub fn file<T>(
+        &mut self,
+        path: &Path,
+        read: impl FnOnce(&mut Files<'a>, Named<'_>) -> Result<T, String>,
+    ) -> Option<T> {
+        let is_override = matches!(self.root.locate(&self.path), Place::Set(_));
+        read(&mut self.files, Named { path, is_override }).map_err(|problem| self.refuse(problem)).ok()
     }
 
     fn find(&self) -> Option<&'a Node> {

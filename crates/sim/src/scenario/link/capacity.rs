@@ -1,0 +1,203 @@
+//! How fast a link sends: at a fixed rate, as a recording says, or as a cell does.
+
+use super::value::{Around, Value};
+use crate::scenario::check::Check;
+use crate::scenario::files::Files;
+use airtcp_proto::Chance;
+use airtcp_proto::path::{
+    Channel, ChannelConfig, DelayModel, FixedRate, LogDriven, LogLatency, RateLog, Trace, TraceDriven,
+    Transmitter,
+};
+use airtcp_wire::{Dur, Rate, Time};
+use serde::Serialize;
+use std::path::PathBuf;
+
+/// One kind of capacity.
+pub trait Keys {
+    /// Mean rate of the whole recording; for a cell, a rough estimate.
+    fn mean_rate(&self) -> Rate;
+
+    /// Mean rate in bit/s between two times for packets of so many bytes, if there is always one to send.
+    fn mean_bps(&self, span: [Time; 2], bytes: u32, chance: Chance) -> f64;
+
+    fn build(&self, chance: Chance) -> Box<dyn Transmitter>;
+
+    /// Learns this direction's propagation delay, if that is given.
+    fn beside_delay(&mut self, _: Option<Dur>) {}
+
+    /// Delay that the recording adds.
+    fn latency(&self) -> Option<Box<dyn DelayModel>> {
+        None
+    }
+
+    /// Length of the recording; zero if there is none.
+    fn period(&self) -> Dur {
+        Dur::ZERO
+    }
+
+    /// Starts the recording at this offset.
+    fn enter(&mut self, _offset: Dur) {}
+}
+
+impl Value for Rate {
+    type Written = Rate;
+
+    fn read(written: &Rate, _: &Around, check: &mut Check<'_>) -> Option<Rate> {
+        if *written == Rate(0) {
+            check.refuse("must be above zero");
+        }
+        (*written > Rate(0)).then_some(*written)
+    }
+}
+
+impl Keys for Rate {
+    fn mean_rate(&self) -> Rate {
+        *self
+    }
+
+    fn mean_bps(&self, _: [Time; 2], _: u32, _: Chance) -> f64 {
+        self.0 as f64
+    }
+
+    fn build(&self, _: Chance) -> Box<dyn Transmitter> {
+        Box::new(FixedRate::new(*self))
+    }
+}
+
+/// A capacity trace.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(transparent)]
+pub struct TraceFile {
+    /// As written in the scenario. Logs have it, too.
+    pub path: PathBuf,
+    #[serde(skip)]
+    pub trace: Trace,
+}
+
+impl Value for TraceFile {
+    type Written = PathBuf;
+
+    fn read(path: &PathBuf, _: &Around, check: &mut Check<'_>) -> Option<TraceFile> {
+        Some(TraceFile { path: path.clone(), trace: check.file(path, Files::trace)? })
+    }
+}
+
+impl Keys for TraceFile {
+    fn mean_rate(&self) -> Rate {
+        self.trace.mean_rate()
+    }
+
+    fn mean_bps(&self, span: [Time; 2], _: u32, _: Chance) -> f64 {
+        recorded_bps(span, |until| self.trace.capacity_bytes(until))
+    }
+
+    fn build(&self, _: Chance) -> Box<dyn Transmitter> {
+        Box::new(TraceDriven::new(self.trace.clone()))
+    }
+
+    fn period(&self) -> Dur {
+        self.trace.period()
+    }
+
+    fn enter(&mut self, offset: Dur) {
+        self.trace = self.trace.entered_at(offset);
+    }
+}
+
+/// A bandwidth log.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(transparent)]
+pub struct LogFile {
+    pub path: PathBuf,
+    #[serde(skip)]
+    pub log: RateLog,
+    /// Does the log's latency at the time, a round trip, add half of it to this direction's delay? It does if no delay is given.
+    #[serde(skip)]
+    pub latency: bool,
+}
+
+impl Value for LogFile {
+    type Written = PathBuf;
+
+    fn read(path: &PathBuf, _: &Around, check: &mut Check<'_>) -> Option<LogFile> {
+        Some(LogFile { path: path.clone(), log: check.file(path, Files::log)?, latency: true })
+    }
+}
+
+impl Keys for LogFile {
+    fn mean_rate(&self) -> Rate {
+        self.log.mean_rate()
+    }
+
+    fn mean_bps(&self, span: [Time; 2], _: u32, _: Chance) -> f64 {
+        recorded_bps(span, |until| self.log.capacity_bytes(until))
+    }
+
+    fn build(&self, _: Chance) -> Box<dyn Transmitter> {
+        Box::new(LogDriven(self.log.clone()))
+    }
+
+    fn beside_delay(&mut self, delay: Option<Dur>) {
+        self.latency = delay.is_none();
+    }
+
+    fn latency(&self) -> Option<Box<dyn DelayModel>> {
+        self.latency.then(|| Box::new(LogLatency(self.log.clone())) as _)
+    }
+
+    fn period(&self) -> Dur {
+        self.log.period()
+    }
+
+    fn enter(&mut self, offset: Dur) {
+        self.log = self.log.entered_at(offset);
+    }
+}
+
+/// A user of a 3G cell.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(transparent)]
+pub struct Cell {
+    pub config: ChannelConfig,
+    /// A rough estimate.
+    #[serde(skip)]
+    pub mean_rate: Rate,
+}
+
+impl Value for Cell {
+    type Written = ChannelConfig;
+
+    fn read(config: &ChannelConfig, _: &Around, check: &mut Check<'_>) -> Option<Cell> {
+        if let Some((key, problem)) = config.problem() {
+            check.refuse_key(key, problem);
+            return None;
+        }
+        let mean_rate = config.mean_rate();
+        let problem = "the link's user never hears the base station";
+        check.refuse_if(mean_rate == Rate(0), "edge_snr_db", problem);
+        Some(Cell { config: *config, mean_rate: mean_rate.max(Rate(1)) })
+    }
+}
+
+impl Keys for Cell {
+    fn mean_rate(&self) -> Rate {
+        self.mean_rate
+    }
+
+    fn mean_bps(&self, span: [Time; 2], bytes: u32, chance: Chance) -> f64 {
+        let [from, until] = span;
+        bps(Channel::new(&self.config, chance).saturated_bytes(from, until, bytes), span)
+    }
+
+    fn build(&self, chance: Chance) -> Box<dyn Transmitter> {
+        Box::new(Channel::new(&self.config, chance))
+    }
+}
+
+fn recorded_bps([from, until]: [Time; 2], bytes_before: impl Fn(Time) -> u64) -> f64 {
+    bps(bytes_before(until) - bytes_before(from), [from, until])
+}
+
+fn bps(bytes: u64, [from, until]: [Time; 2]) -> f64 {
+    bytes as f64 * 8.0 / until.since(from).as_secs_f64()
+}

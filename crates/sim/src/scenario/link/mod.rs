@@ -1,0 +1,105 @@
+//! Links: how their keys are written and read, and the values with which they run.
+//!
+//! `keys.rs` lists the keys of one direction. Each value is a [`Value`], which says what is checked and what follows from what is around it,
+//! and a [`SideValue`](value::SideValue), which says what the way back inherits. Everything else follows from the list: the file's table and
+//! its schema, the reverse direction, [`Side`], and how a scenario is written in full.
+
+pub mod capacity;
+mod declare;
+mod episodes;
+mod jitter;
+mod keys;
+mod loss;
+mod protection;
+mod queue;
+mod rules;
+mod value;
+
+pub use episodes::{Episodes, Outages, Spikes};
+pub use jitter::Jitter;
+pub(super) use keys::Shown;
+pub use keys::{Capacity, LinkKeys, Side, SideKeys};
+pub use protection::{Arq, Fec, Protected};
+pub(super) use queue::FULL_PACKET_BYTES;
+pub use queue::Queue;
+
+use super::check::Check;
+use super::way::Direction;
+use airtcp_wire::{Dur, Rate};
+use value::{Around, Value};
+
+/// One hop, both directions.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Link {
+    /// Unique.
+    pub name: String,
+    /// The nodes at which its forward direction begins and ends.
+    pub ends: [usize; 2],
+    pub forward: Side,
+    pub reverse: Side,
+    /// They strike both directions at once: both draw from the same chance.
+    pub outages: Option<Outages>,
+}
+
+impl Side {
+    /// A fixed rate and delay, no loss, a DropTail queue of `packets`.
+    pub fn plain(rate: Rate, delay: Dur, packets: u32) -> Side {
+        Side { delay, queue: Queue::of_packets(packets), ..Side::of(Capacity::Fixed(rate)) }
+    }
+}
+
+impl Link {
+    /// A link whose two directions are the same.
+    pub fn symmetric(name: &str, side: Side) -> Link {
+        Link { name: name.to_owned(), ends: [0, 1], reverse: side.clone(), forward: side, outages: None }
+    }
+
+    pub fn side(&self, direction: Direction) -> &Side {
+        match direction {
+            Direction::Forward => &self.forward,
+            Direction::Reverse => &self.reverse,
+        }
+    }
+
+    /// The propagation delay, there and back.
+    pub(super) fn round_trip(&self) -> Dur {
+        self.forward.delay + self.reverse.delay
+    }
+
+    /// Reads both directions. Where the link is and the default room of its queues depend on the whole path, and remain to be set.
+    pub(super) fn read(written: &LinkKeys, name: &str, check: &mut Check<'_>) -> Option<Link> {
+        let way_there = written.forward();
+        let way_back = written.reverse.clone().unwrap_or_default();
+        let [there, back] = [way_there.delay, way_back.delay.or(way_there.delay)];
+        let round_trip = there.unwrap_or_default() + back.unwrap_or_default();
+        let around = Around { delay: there, round_trip, mean_rate: None };
+        let outages = match &written.outages {
+            Some(outages) => {
+                check.inside("outages", |check| Outages::read(outages, &around, check)).map(Some)
+            }
+            None => Some(None),
+        };
+        let forward = read_side(&way_there, None, around, check)?;
+        let around = Around { delay: back, ..around };
+        let reverse = check.inside("reverse", |check| read_side(&way_back, Some(&forward), around, check))?;
+        Some(Link { name: name.to_owned(), ends: [0, 1], forward, reverse, outages: outages? })
+    }
+
+    /// Fills in the queues' default rooms. `rtt` is the propagation delay of the whole path, there and back.
+    pub(super) fn fill_in_rooms(&mut self, rtt: Dur) {
+        for side in [&mut self.forward, &mut self.reverse] {
+            side.queue.fill_in_room(side.capacity.mean_rate(), rtt);
+        }
+    }
+}
+
+fn read_side(
+    written: &SideKeys,
+    forward: Option<&Side>,
+    around: Around,
+    check: &mut Check<'_>,
+) -> Option<Side> {
+    let side = Side::read(written, forward, around, check)?;
+    rules::check(&side, forward, check);
+    Some(side)
+}
