@@ -1,7 +1,7 @@
 // Draws one scheme's path at one instant: nodes, queues as stacks, packets on the links, and those lost there.
 
 import { FATES, KINDS, deathTime, diesAt, rowsAt, upper } from "./model.js";
-import { placesOf } from "./network.js";
+import { heightOf, placesOf } from "./network.js";
 import { spoken, variable } from "./palette.js";
 import { rateText, round } from "./units.js";
 
@@ -9,6 +9,7 @@ const [DATA, RESENT, ACK, HEADER] = ["data", "resent", "ack", "header"].map((kin
 const DENSE = 900;
 
 export function drawLane(canvas, model, t, speed, colour) {
+  canvas.style.height = model.isNetwork ? `${heightOf(model.scenario, model.links)}px` : "";
   const pen = penOf(canvas);
   if (model.isNetwork) return drawNetwork(canvas, pen, model, t, speed, colour);
   const scene = layout(canvas, model);
@@ -52,7 +53,10 @@ function drawNetwork(canvas, pen, model, t, speed, colour) {
   for (const node of nodes) drawDot(look, node);
 }
 
-function drawDot({ pen, ink, paper, muted, font }, { x, y, name, isCrowded }) {
+// Where a node's name stands: beside the node, or below it.
+const NAME_PLACES = { left: [-12, 4, "right"], right: [12, 4, "left"], below: [0, 24, "center"] };
+
+function drawDot({ pen, ink, paper, muted, font }, { x, y, name, side, isCrowded }) {
   pen.fillStyle = paper;
   pen.strokeStyle = ink;
   pen.lineWidth = 1.5;
@@ -63,8 +67,9 @@ function drawDot({ pen, ink, paper, muted, font }, { x, y, name, isCrowded }) {
   if (isCrowded) return;
   pen.fillStyle = muted;
   pen.font = `11px ${font}`;
-  pen.textAlign = "center";
-  pen.fillText(name, x, y + 22);
+  const [dx, dy, align] = NAME_PLACES[side];
+  pen.textAlign = align;
+  pen.fillText(name, x + dx, y + dy);
 }
 
 export function penOf(canvas) {

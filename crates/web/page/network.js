@@ -1,5 +1,7 @@
 // The links as a network: which there are, which way a flow takes over them, and where they lie in the picture.
 
+import { seconds } from "./units.js";
+
 // Do the links form more than a row?
 export const isNetwork = ({ link: links, flow: flows }) => links.some(({ from }) => from !== undefined) || flows.some(hasAccess);
 
@@ -38,6 +40,17 @@ export function routeOf({ flow: flows }, links, name, copy) {
   const back = sidesOf(flow.return_via ?? crossed(flow, links).reverse(), end, links);
   if (own < 0) return { there, back };
   return { there: [2 * own, ...withoutOwn(there, own)], back: [...withoutOwn(back, own), 2 * own + 1] };
+}
+
+const delayOf = ({ delay, reverse }, isBack) => seconds((isBack ? reverse?.delay : null) ?? delay ?? "0s") ?? 0;
+
+// The round-trip propagation delay of the flow that is followed, in seconds; and the part of it that this link has.
+export function roundTripOf(scenario, part = null) {
+  const links = linksOf(scenario);
+  const { name } = scenario.flow.find(({ measure }) => measure);
+  const { there, back } = routeOf(scenario, links, name, 0);
+  const sides = [...there, ...back].filter((side) => part === null || links[side >> 1].name === part);
+  return sides.reduce((sum, side) => sum + delayOf(links[side >> 1], side % 2 === 1), 0);
 }
 
 const withoutOwn = (sides, own) => sides.filter((side) => side >> 1 !== own);
@@ -80,19 +93,34 @@ export function columnsOf(scenario, links) {
   return new Map([...column].map(([node, at]) => [node, used.indexOf(at)]));
 }
 
+const MOST_ROWS = 10;
+
+// The nodes of each column.
+function membersOf(column) {
+  const members = new Map();
+  for (const [node, at] of column) members.set(at, [...(members.get(at) ?? []), node]);
+  return members;
+}
+
+// How high the picture is to be, so that nodes and their names have room.
+export function heightOf(scenario, links) {
+  const rows = Math.max(...[...membersOf(columnsOf(scenario, links)).values()].map((names) => names.length));
+  return 52 + 30 * Math.min(Math.max(rows, 3), MOST_ROWS);
+}
+
 // The places of nodes and links in a picture of this size. A link lies along its own axis: it begins at (x, y) and is `long`
 // pixels long, in the direction `angle`.
 export function placesOf(scenario, links, width, height) {
   const column = columnsOf(scenario, links);
   const last = Math.max(...column.values(), 1);
-  const members = new Map();
-  for (const [node, at] of column) members.set(at, [...(members.get(at) ?? []), node]);
-  const [edge, top] = [40, 26];
+  // Names of the outer columns stand beside their nodes.
+  const [edge, top] = [Math.min(96, width / 8), 26];
   const nodes = new Map();
-  for (const [at, names] of members) {
+  for (const [at, names] of membersOf(column)) {
+    const side = at === 0 ? "left" : at === last ? "right" : "below";
     names.forEach((name, row) => {
       const y = top + ((row + 0.5) / names.length) * (height - 2 * top);
-      nodes.set(name, { name, x: edge + (at / last) * (width - 2 * edge), y, isCrowded: names.length > 10 });
+      nodes.set(name, { name, x: edge + (at / last) * (width - 2 * edge), y, side, isCrowded: names.length > MOST_ROWS });
     });
   }
   const beside = new Map();

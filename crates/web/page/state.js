@@ -1,6 +1,7 @@
 // The reader's choices: a scenario, changes to it, schemes, seeds. The page's address stores them.
 
-import { bps, seconds, trim } from "./units.js";
+import { isNetwork, roundTripOf } from "./network.js";
+import { bps, trim } from "./units.js";
 import { SCENES } from "./scenes.js";
 
 // The numbers of the form: label, unit, least and greatest value.
@@ -49,7 +50,7 @@ export function overrides(state, base) {
   if (ber !== undefined) set(`${link}.loss.ber`, ber);
   if (burst) set(`${link}.loss.burst`, burstTable(burst / 100, burstLength ?? 5));
   if (jitter) set(`${link}.jitter`, `{ distribution = "uniform", high = "${jitter}ms", overtaking = false }`);
-  if (cross) set("flow", `[{ name = "main" }, { name = "cross", scheme = "${cross}", measure = false }]`);
+  if (cross) set("flow", besideTable(cross, base));
   if (state.duration) set("duration", `${state.duration}s`);
   return found;
 }
@@ -69,11 +70,20 @@ function burstTable(share, length) {
   return `{ to_bad = ${trim((leave * share) / (1 - share), 6)}, to_good = ${leave}, bad_loss = 1 }`;
 }
 
-// One-way delay of all links but the one that is changed.
-function otherDelays(base) {
-  if (!base) return 0;
-  const others = base.link.filter(({ name }) => name !== base.base_station);
-  return others.reduce((sum, { delay }) => sum + (seconds(delay ?? "0s") ?? 0), 0);
+// One-way delay of what is crossed beside the link that is changed.
+const otherDelays = (base) => (base ? (roundTripOf(base) - roundTripOf(base, base.base_station)) / 2 : 0);
+
+// The flow that is followed, and another one beside it.
+function besideTable(cross, base) {
+  const way = base && isNetwork(base) ? wayTable(base.flow.find(({ measure }) => measure)) : "";
+  return `[{ name = "main"${way} }, { name = "cross", scheme = "${cross}", measure = false${way} }]`;
+}
+
+// The way of a flow's first copy, as more keys of a table.
+function wayTable({ access, ...flow }) {
+  const keys = ["direction", "enter", "leave", "from", "to", "via", "return_via"].filter((key) => flow[key] !== undefined);
+  const own = access?.length ? `, access = { delay = "${access[0].delay}", rate = "${access[0].rate}" }` : "";
+  return keys.map((key) => `, ${key} = ${JSON.stringify(flow[key])}`).join("") + own;
 }
 
 // Says what is wrong with a number of the form; nothing if it is fine.
@@ -89,11 +99,10 @@ export const seedsFault = (value) =>
 // The values of the fields for a complete scenario.
 export function fieldsOf(scenario, state) {
   const link = scenario.link.find(({ name }) => name === scenario.base_station) ?? scenario.link.at(-1);
-  const ways = scenario.link.map(({ delay, reverse }) => (seconds(delay ?? "0s") ?? 0) + (seconds(reverse?.delay ?? "0s") ?? 0));
   const rate = link.rate ? bps(link.rate) : null;
   return {
     rate: rate === null ? null : trim(rate / 1e6),
-    rtt: trim(ways.reduce((sum, way) => sum + way, 0) * 1e3, 6),
+    rtt: trim(roundTripOf(scenario) * 1e3, 6),
     queue: link.queue?.packets ?? null,
     discipline: link.queue?.discipline ?? "droptail",
     ber: link.loss?.ber ?? 0,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import shutil
 import subprocess
@@ -12,6 +13,8 @@ from typing import Any
 import pytest
 
 import airtcp
+from airtcp.facts.routes import measured, routes
+from airtcp.facts.scenario import document
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[2]
@@ -84,9 +87,23 @@ def test_a_network_is_drawn_as_it_runs() -> None:
         for route in picture["routes"]:
             there, back = way(picture, route["there"]), way(picture, route["back"])
             assert [there[0], there[-1]] == [back[-1], back[0]]
-        assert all(0 < node["x"] < 900 and 0 < node["y"] < 240 for node in picture["nodes"])
+        assert all(0 < node["x"] < 900 and 0 < node["y"] < picture["height"] for node in picture["nodes"])
+        path = document(scenario)
+        assert picture["round_trip"] == pytest.approx(routes(path)[measured(path)[0]].base_rtt_s)
     for route in found[-1]["routes"]:
         assert (route["there"], route["back"]) == ([0], [2])
+
+
+def test_names_have_room() -> None:
+    crowd = airtcp.Scenario.load(str(ROOT / "scenarios/dumbbell.toml"))
+    few = crowd.vary({"flow.sender.count": 9, "flow.sender.access": [{"delay": "1ms"}]})
+    many = few.vary({"flow.sender.count": 60})
+    for picture in pictures([crowd, few, many]):
+        places = sorted((node["x"], node["y"]) for node in picture["nodes"] if not node["isCrowded"])
+        assert all(x != left or y - above >= 24 for (left, above), (x, y) in itertools.pairwise(places))
+        ends = {node["side"] for node in picture["nodes"]}
+        assert ends == {"left", "right", "below"}
+        assert picture["height"] <= 352
 
 
 def test_data_goes_to_the_right() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
@@ -275,6 +276,23 @@ def test_every_scene_runs(browser: Any) -> None:
         page.wait_for_selector("#scene", state="hidden")
         buttons.nth(6).click()
         page.wait_for_selector("#phase polyline", timeout=30_000)
+
+
+def test_a_network_has_room_and_takes_another_flow(browser: Any) -> None:
+    text = (Path(__file__).parents[3] / "scenarios/dumbbell.toml").read_text()
+    short = text.replace('duration = "20s"', 'duration = "2s"').replace('warmup = "4s"', "")
+    state = with_state(file={"name": "dumbbell.toml", "text": short}, seeds=1, duration=2)
+    with opened(browser, built_page(), before=state) as watched:
+        page = watched.page
+        assert set(goodputs(page)) == {"reno", "bbr"}
+        assert "round trip 24 ms" in page.inner_text("#about")
+        assert page.locator(".lane canvas").first.bounding_box()["height"] == 52 + 6 * 30
+    beside = with_state(
+        file={"name": "dumbbell.toml", "text": short}, sets={"cross": "cubic"}, seeds=1, duration=2
+    )
+    with opened(browser, built_page(), before=beside) as watched:
+        assert set(goodputs(watched.page)) == {"reno", "bbr"}
+        assert watched.page.locator("#error").is_hidden()
 
 
 def test_a_reader_who_wants_no_motion_gets_none(browser: Any) -> None:
