@@ -69,6 +69,11 @@ def test_every_scheme_has_facts_with_a_source() -> None:
         assert facts.how
 
 
+def test_every_queue_of_a_scheme_has_facts() -> None:
+    with pytest.raises(airtcp.ScenarioError, match=f"known: {', '.join(QUEUES)}$"):
+        airtcp.Scenario.built_in([("schemes", '["reno @ nothing"]')])
+
+
 def test_what_linux_has_needs_no_airtcp_and_the_default_no_root() -> None:
     for name, facts in FACTS.items():
         if facts.stage in ("default", "setting"):

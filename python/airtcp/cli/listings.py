@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from airtcp import _engine
+from airtcp.advise.deployment import QUEUES
 from airtcp.cli.console import plain_console
 from airtcp.cli.given import check_one_of
 from airtcp.facts.catalogue import KeyInfo, SchemeInfo
@@ -35,7 +36,7 @@ WRITTEN = (
     "A scheme is a name, optionally with settings: reno:recovery=newreno:rto.min=1s. A setting is a "
     "parameter of the scheme, a stack key (`airtcp schemes --keys`), or a profile (`airtcp profiles`). Join "
     "names with + to combine them: westwood+eifel, cubic+decoupling. After an @, name a queue to replace the "
-    "one in front of the wireless link: bbr @ fq-codel (or red-ecn, congestion-warning)."
+    f"one in front of the wireless link ({', '.join(QUEUES)}): bbr @ fq-codel."
 )
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead.")]
