@@ -197,7 +197,7 @@ impl<'a> Stations<'a> {
         if config.repeats_first() {
             circuit.tell_window_in(u64::from(scheme.config.packet_size));
         }
-        if config.repeats_first() || matches!(spec.traffic, model::Traffic::Udp { .. }) {
+        if config.repeats_first() || matches!(spec.traffic, model::Traffic::Udp(_)) {
             circuit.handle(&mut flow);
         }
         circuit.count(&mut flow);

@@ -190,7 +190,7 @@ fn flows(
             let handlers = at_base_station.into_iter().collect();
             let one = Flow { handlers, ..one_flow(flow, &shared, instance, data, ways) };
             // The compared scheme does not apply to datagrams.
-            let is_wanted = flow.scheme.is_some() || !matches!(flow.traffic, model::Traffic::Udp { .. });
+            let is_wanted = flow.scheme.is_some() || !matches!(flow.traffic, model::Traffic::Udp(_));
             flows.push(if is_wanted { stations.own_circuit(one, flow) } else { one });
         }
     }
@@ -297,7 +297,7 @@ fn circuit_records(finished: &Finished) -> Vec<CircuitRecord> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scenario::model::{Flow as FlowSpec, Link, Side, Traffic};
+    use crate::scenario::model::{Arrivals, Flow as FlowSpec, Link, Side, Traffic};
     use airtcp_wire::{Bytes, Rate};
 
     /// Places for connections and packets are reused: memory depends on what happens at once, not on the run's length.
@@ -306,7 +306,7 @@ mod tests {
         let side = Side::plain(Rate(10_000_000), Dur::from_millis(10), 30);
         let mut scenario = Scenario::over(vec![Link::symmetric("link", side)], Dur::from_secs(400));
         let interval = Dur::from_millis(20);
-        let poisson = Traffic::Poisson { interval, size: Bytes(15_000), exponential: true };
+        let poisson = Traffic::Poisson(Arrivals { interval, size: Bytes(15_000), exponential: true });
         scenario.flows = vec![FlowSpec { traffic: poisson, ..FlowSpec::unlimited("short", 0, 0) }];
         let scheme = Scheme::parse("cubic", "linux").unwrap();
         let chances = Chances::new(1);

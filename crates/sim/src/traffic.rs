@@ -71,15 +71,17 @@ impl Source {
     /// carries. `chances` are those of the run, of which it draws from the one called `name`.
     pub fn new(flow: &model::Flow, start: Time, payload: u32, chances: Chances, name: &str) -> Source {
         let traffic = match &flow.traffic {
-            model::Traffic::Unlimited => Kind::Unlimited,
-            model::Traffic::Bytes { size } => Kind::Bytes(size.0),
-            model::Traffic::OnOff { on, off, rate } => {
+            model::Traffic::Unlimited(_) => Kind::Unlimited,
+            model::Traffic::Bytes(model::Transfer { size }) => Kind::Bytes(size.0),
+            model::Traffic::OnOff(model::Bursts { on, off, rate }) => {
                 Kind::OnOff { on: *on, off: *off, write: rate.map(|rate| Periodic::new(payload, rate)) }
             }
-            model::Traffic::Poisson { interval, size, exponential } => {
+            model::Traffic::Poisson(model::Arrivals { interval, size, exponential }) => {
                 Kind::Poisson { interval: *interval, size: size.0, exponential: *exponential }
             }
-            model::Traffic::Udp { rate, packet } => Kind::Udp(Periodic::new(packet.0 as u32, *rate)),
+            model::Traffic::Udp(model::Datagrams { rate, packet }) => {
+                Kind::Udp(Periodic::new(packet.0 as u32, *rate))
+            }
         };
         let stop = flow.stop.map_or(Time::NEVER, |stop| Time::ZERO + stop);
         let mut source =
@@ -194,30 +196,36 @@ mod tests {
     fn a_transfer_opens_writes_and_closes_at_once() {
         let expected =
             [(Time(100), Action::Open), (Time(100), Action::Write(5000)), (Time(100), Action::Close)];
-        assert_eq!(actions(model::Traffic::Bytes { size: Bytes(5000) }, None, Time::NEVER), expected);
+        assert_eq!(
+            actions(model::Traffic::Bytes(model::Transfer { size: Bytes(5000) }), None, Time::NEVER),
+            expected
+        );
     }
 
     #[test]
     fn an_unlimited_one_is_greedy_until_it_stops() {
         let expected =
             [(Time(100), Action::Open), (Time(100), Action::Greedy(true)), (Time(500), Action::Close)];
-        assert_eq!(actions(model::Traffic::Unlimited, Some(Dur(500)), Time::NEVER), expected);
+        assert_eq!(
+            actions(model::Traffic::Unlimited(model::Unlimited {}), Some(Dur(500)), Time::NEVER),
+            expected
+        );
     }
 
     #[test]
     fn datagrams_are_evenly_spaced() {
-        let udp = model::Traffic::Udp { rate: Rate(8_000_000), packet: Bytes(1000) };
+        let udp = model::Traffic::Udp(model::Datagrams { rate: Rate(8_000_000), packet: Bytes(1000) });
         let expected = [100, 1_000_100, 2_000_100].map(|at| (Time(at), Action::Datagram(1000)));
         assert_eq!(actions(udp, None, Time(3_000_000)), expected);
     }
 
     #[test]
     fn arrivals_have_their_rate_and_sizes_their_mean() {
-        let poisson = model::Traffic::Poisson {
+        let poisson = model::Traffic::Poisson(model::Arrivals {
             interval: Dur::from_millis(10),
             size: Bytes(20_000),
             exponential: true,
-        };
+        });
         let actions = actions(poisson, None, Time::ZERO + Dur::from_secs(100));
         let bytes: u64 = actions
             .iter()
@@ -233,8 +241,11 @@ mod tests {
     fn bursts_alternate_and_writes_keep_their_rate() {
         let (on, off) = (Dur::from_millis(500), Dur::from_millis(500));
         let rate = Some(Rate(8_000_000));
-        let actions =
-            actions(model::Traffic::OnOff { on, off, rate }, None, Time::ZERO + Dur::from_secs(200));
+        let actions = actions(
+            model::Traffic::OnOff(model::Bursts { on, off, rate }),
+            None,
+            Time::ZERO + Dur::from_secs(200),
+        );
         assert_eq!(actions[0].1, Action::Open);
         let writes = actions.iter().filter(|(_, action)| *action == Action::Write(1000)).count() as f64;
         // Half the time at 1 000 writes a second; 200 bursts of exponential length.

@@ -4,7 +4,7 @@ use crate::common::{MBIT, go, link, ms, unlimited};
 use airtcp_proto::path::jitter::uniform;
 use airtcp_sim::Scenario;
 use airtcp_sim::record::FlowRecord;
-use airtcp_sim::scenario::model::{Direction, Distribution, Flow, Jitter, Traffic};
+use airtcp_sim::scenario::model::{Arrivals, Direction, Distribution, Flow, Jitter, Traffic};
 use airtcp_wire::{Bytes, Dur};
 
 const MACHINES: [&str; 3] = ["snoop", "split", "eln"];
@@ -58,7 +58,7 @@ fn transfers_open_and_close_through_each_machine() {
         scenario.flows[0] = scenario.flows[0].clone().heading(direction);
         let size = Bytes(30_000);
         let interval = Dur::from_millis(500);
-        scenario.flows[0].traffic = Traffic::Poisson { interval, size, exponential: false };
+        scenario.flows[0].traffic = Traffic::Poisson(Arrivals { interval, size, exponential: false });
         scenario.flows[0].stop = Some(Dur::from_secs(30));
         for machine in MACHINES {
             let flow = &go(&scenario, &format!("reno+{machine}"), 1).flows[0];
@@ -130,7 +130,7 @@ fn busy() -> Scenario {
         side.loss.packet = 0.01.into();
         side.jitter = Some(Jitter { distribution: uniform.clone(), overtaking: true, start: Dur::ZERO });
     }
-    let traffic = Traffic::Poisson { interval: ms(300), size: Bytes(12_000), exponential: false };
+    let traffic = Traffic::Poisson(Arrivals { interval: ms(300), size: Bytes(12_000), exponential: false });
     let short = Flow { traffic, count: 2, stop: Some(Dur::from_secs(35)), ..unlimited("short", 0, 1) };
     let upwards = |flow: &Flow| flow.clone().heading(Direction::Reverse);
     let long = Flow { count: 3, stagger: ms(500), ..unlimited("long", 0, 1) };

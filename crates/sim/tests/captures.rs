@@ -2,7 +2,7 @@
 
 use crate::common::{MBIT, Shared, link, ms, one_link, scheme};
 use airtcp_sim::pcap::Format;
-use airtcp_sim::scenario::model::{Flow, Traffic};
+use airtcp_sim::scenario::model::{Datagrams, Flow, Traffic};
 use airtcp_sim::{Capture, RunError, RunOptions, run};
 use airtcp_wire::{Bytes, Rate};
 use std::io::{self, Write};
@@ -40,7 +40,7 @@ fn packets(file: &[u8]) -> Vec<(u32, bool)> {
 fn a_capture_holds_what_enters_the_link_and_what_comes_back_from_it() {
     let links = vec![link("a", 10 * MBIT, ms(10), 20), link("b", 5 * MBIT, ms(10), 20)];
     let mut scenario = airtcp_sim::Scenario::over(links, ms(3_000));
-    let udp = Traffic::Udp { rate: Rate(MBIT), packet: Bytes(500) };
+    let udp = Traffic::Udp(Datagrams { rate: Rate(MBIT), packet: Bytes(500) });
     scenario.flows.push(Flow { traffic: udp, ..Flow::unlimited("datagrams", 0, 0) });
     let files = [Shared::default(), Shared::default()];
     let captures =

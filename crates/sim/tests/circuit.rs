@@ -3,7 +3,7 @@
 use crate::common::{MBIT, Shared, assert_conserved, go, link, ms, one_link, scheme, unlimited};
 use airtcp_sim::pcap::Format;
 use airtcp_sim::record::CircuitRecord;
-use airtcp_sim::scenario::model::{self, Direction, Flow, Traffic};
+use airtcp_sim::scenario::model::{self, Arrivals, Bursts, Datagrams, Direction, Flow, Traffic};
 use airtcp_sim::{Capture, RunError, RunOptions, RunRecord, Scenario, run};
 use airtcp_wire::{Bytes, Dur, Rate};
 
@@ -61,7 +61,7 @@ fn packets(file: &[u8]) -> Vec<Seen> {
 }
 
 fn datagrams(rate_bps: u64, bytes: u64) -> Flow {
-    let traffic = Traffic::Udp { rate: Rate(rate_bps), packet: Bytes(bytes) };
+    let traffic = Traffic::Udp(Datagrams { rate: Rate(rate_bps), packet: Bytes(bytes) });
     Flow { traffic, scheme: Some(CIRCUIT.to_owned()), measure: true, ..unlimited("stream", 0, 0) }
 }
 
@@ -117,7 +117,8 @@ fn data_packets_are_neither_resent_nor_reordered_nor_changed() {
 #[test]
 fn a_turn_in_the_line_is_not_inherited() {
     let short = |interval, size, direction, name| {
-        let traffic = Traffic::Poisson { interval: ms(interval), size: Bytes(size), exponential: true };
+        let traffic =
+            Traffic::Poisson(Arrivals { interval: ms(interval), size: Bytes(size), exponential: true });
         Flow { traffic, ..unlimited(name, 0, 0) }.heading(direction)
     };
     let mut scenario = one_link(3 * MBIT, ms(12), 100, 20);
@@ -164,7 +165,7 @@ fn busy_path() -> Scenario {
     links[1].forward.loss.packet = 0.01.into();
     links[1].reverse.loss.ber = 1e-6.into();
     let mut scenario = Scenario::over(links, Dur::from_secs(20));
-    let poisson = Traffic::Poisson { interval: ms(200), size: Bytes(30_000), exponential: true };
+    let poisson = Traffic::Poisson(Arrivals { interval: ms(200), size: Bytes(30_000), exponential: true });
     scenario.flows = vec![
         Flow { count: 2, stagger: ms(900), ..unlimited("long", 0, 2) },
         Flow { traffic: poisson, ..unlimited("short", 0, 1) },
@@ -286,9 +287,10 @@ fn both_ways(flows: Vec<Flow>, seconds: u64) -> Scenario {
 /// A circuit that carries only ACKs has seldom a header packet in flight, and some of the ACKs are lost: it goes on all the same.
 #[test]
 fn a_circuit_that_carries_acks_never_stops() {
-    let poisson =
-        |interval, size| Traffic::Poisson { interval: ms(interval), size: Bytes(size), exponential: true };
-    let on_off = Traffic::OnOff { on: ms(800), off: ms(1_500), rate: None };
+    let poisson = |interval, size| {
+        Traffic::Poisson(Arrivals { interval: ms(interval), size: Bytes(size), exponential: true })
+    };
+    let on_off = Traffic::OnOff(Bursts { on: ms(800), off: ms(1_500), rate: None });
     for (traffic, direction) in [
         (poisson(700, 300_000), Direction::Forward),
         (poisson(400, 20_000), Direction::Reverse),

@@ -3,7 +3,7 @@
 use crate::common::{MBIT, assert_conserved, go, link, ms, one_link, scheme, unlimited};
 use airtcp_proto::middlebox::{Direction, Middlebox, SeenPacket};
 use airtcp_proto::path::jitter::uniform;
-use airtcp_sim::scenario::model::{self, Flow, Spikes, Traffic};
+use airtcp_sim::scenario::model::{self, Arrivals, Bursts, Datagrams, Flow, Spikes, Traffic, Transfer};
 use airtcp_sim::{RunError, RunOptions, Running, Scenario, run};
 use airtcp_wire::{Bytes, Dur, Rate, Time};
 use proptest::prelude::*;
@@ -23,17 +23,20 @@ fn parking_lot() -> Scenario {
     });
     let mut scenario = Scenario::over(links, Dur::from_secs(20));
     let (on, off) = (ms(300), ms(500));
-    let poisson = Traffic::Poisson { interval: ms(100), size: Bytes(30_000), exponential: true };
-    let udp = Traffic::Udp { rate: Rate(MBIT), packet: Bytes(500) };
+    let poisson = Traffic::Poisson(Arrivals { interval: ms(100), size: Bytes(30_000), exponential: true });
+    let udp = Traffic::Udp(Datagrams { rate: Rate(MBIT), packet: Bytes(500) });
     scenario.flows = vec![
         Flow { count: 3, stagger: ms(900), ..unlimited("long", 0, 2) },
         Flow { traffic: poisson, ..unlimited("short", 0, 0) },
-        Flow { traffic: Traffic::OnOff { on, off, rate: Some(Rate(MBIT)) }, ..unlimited("bursty", 1, 2) },
-        Flow { traffic: Traffic::OnOff { on, off, rate: None }, ..unlimited("greedy bursts", 1, 1) },
+        Flow {
+            traffic: Traffic::OnOff(Bursts { on, off, rate: Some(Rate(MBIT)) }),
+            ..unlimited("bursty", 1, 2)
+        },
+        Flow { traffic: Traffic::OnOff(Bursts { on, off, rate: None }), ..unlimited("greedy bursts", 1, 1) },
         Flow { traffic: udp, measure: false, ..unlimited("datagrams", 1, 1) },
         Flow { stop: Some(ms(10_000)), ..unlimited("back", 0, 1) }.heading(model::Direction::Reverse),
         Flow {
-            traffic: Traffic::Bytes { size: Bytes(1_000_000) },
+            traffic: Traffic::Bytes(Transfer { size: Bytes(1_000_000) }),
             start: ms(500),
             ..unlimited("transfer", 2, 2)
         },
@@ -129,9 +132,9 @@ fn one_way(hops: &[(u64, u64, u32, f64, f64)], direction: model::Direction) -> S
     let mut scenario = Scenario::over(hops.iter().zip(["a", "b", "c"]).map(hop).collect(), Dur::from_secs(4));
     let last = hops.len() - 1;
     let flow = |name| unlimited(name, 0, last).heading(direction);
-    let poisson = Traffic::Poisson { interval: ms(60), size: Bytes(8_000), exponential: true };
-    let on_off = Traffic::OnOff { on: ms(200), off: ms(300), rate: Some(Rate(MBIT / 2)) };
-    let udp = Traffic::Udp { rate: Rate(MBIT / 4), packet: Bytes(400) };
+    let poisson = Traffic::Poisson(Arrivals { interval: ms(60), size: Bytes(8_000), exponential: true });
+    let on_off = Traffic::OnOff(Bursts { on: ms(200), off: ms(300), rate: Some(Rate(MBIT / 2)) });
+    let udp = Traffic::Udp(Datagrams { rate: Rate(MBIT / 4), packet: Bytes(400) });
     scenario.flows = vec![
         Flow { count: 3, stagger: ms(600), ..flow("long") },
         Flow { traffic: poisson, ..flow("short") },
@@ -406,7 +409,7 @@ fn short_transfers_take_their_rounds() {
     for (segments, rounds) in [(1, 1), (10, 1), (11, 2), (30, 2), (31, 3), (70, 3), (71, 4), (150, 4)] {
         let mut scenario = one_link(rate, ms(100), 1000, 10);
         // FIN takes the place of a byte.
-        scenario.flows[0].traffic = Traffic::Bytes { size: Bytes(segments * mss - 1) };
+        scenario.flows[0].traffic = Traffic::Bytes(Transfer { size: Bytes(segments * mss - 1) });
         let flow = &go(&scenario, "reno:profile=rfc:ack_every=1", 1).flows[0];
         let serialisation = 1e3 * (segments * 1500 * 8) as f64 / rate as f64;
         let expected = rtt * (0.5 + rounds as f64);
@@ -420,7 +423,7 @@ fn short_transfers_take_their_rounds() {
 #[test]
 fn datagrams_that_fit_all_arrive_at_their_rate() {
     let mut scenario = one_link(2 * MBIT, ms(30), 10, 10);
-    scenario.flows[0].traffic = Traffic::Udp { rate: Rate(MBIT), packet: Bytes(1000) };
+    scenario.flows[0].traffic = Traffic::Udp(Datagrams { rate: Rate(MBIT), packet: Bytes(1000) });
     let flow = &go(&scenario, "reno", 1).flows[0];
     assert_conserved(flow);
     // 125 a second for 10 s, less those that arrive after the end: 4 ms to send, 15 ms to travel.

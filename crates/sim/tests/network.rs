@@ -44,7 +44,7 @@ fn assert_routed(scenario: &Scenario, outcome: &Outcome) {
         // Both ends open and close the connection.
         let both: BTreeSet<u64> = sides(&route.there).union(&sides(&route.back)).copied().collect();
         assert!(acks.is_subset(&both), "flow {flow}: {acks:?} {route:?}");
-        let is_tcp = !matches!(spec.traffic, Traffic::Udp { .. });
+        let is_tcp = !matches!(spec.traffic, Traffic::Udp(_));
         if is_tcp && outcome.record.flows[flow as usize].data_packets_delivered > 0 {
             assert_eq!((data, acks), (sides(&route.there), both), "flow {flow}");
         }

@@ -5,7 +5,7 @@ use super::trunks::Trunk;
 use airtcp_proto::Chances;
 use airtcp_proto::cc::Controllers;
 use airtcp_proto::scheme::{Scheme, SchemeError};
-use airtcp_sim::scenario::model::{Scenario, Traffic};
+use airtcp_sim::scenario::model::{Datagrams, Scenario, Traffic};
 use airtcp_sim::traffic::Source;
 use airtcp_wire::Time;
 use std::sync::Arc;
@@ -44,10 +44,10 @@ pub fn flows(
     let streams = Chances::new(seed);
     let mut flows = Vec::new();
     for (index, spec) in scenario.flows.iter().enumerate() {
-        let is_datagrams = matches!(spec.traffic, Traffic::Udp { .. });
+        let is_datagrams = matches!(spec.traffic, Traffic::Udp(_));
         let scheme = scenario.scheme_of(spec, scheme, &Controllers::default())?;
         let mut form = SchemeForm::on(host, &scheme).form.expect("schemes are planned before they run");
-        if let Traffic::Udp { packet, .. } = spec.traffic {
+        if let Traffic::Udp(Datagrams { packet, .. }) = spec.traffic {
             form.settings.mtu_bytes = form.settings.mtu_bytes.max(packet.0 as u32);
         }
         let form = Arc::new(form);

@@ -43,7 +43,7 @@ pub fn verdict(scenario: &Scenario, scheme: &str, host: &Host) -> Result<SchemeF
     trunks.iter().for_each(|trunk| check_trunk(scenario, trunk, &mut verdict));
     check_stations(scenario, &asked, host, &mut verdict)?;
     for flow in &scenario.flows {
-        if matches!(flow.traffic, Traffic::Udp { .. })
+        if matches!(flow.traffic, Traffic::Udp(_))
             && scenario.scheme_of(flow, &asked, &Controllers::default())?.circuit.is_some()
         {
             verdict.refuse(&format!(

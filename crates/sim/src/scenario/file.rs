@@ -2,9 +2,11 @@
 
 use super::link::LinkKeys;
 use super::measurement::Measurement;
+use super::one_of::OneOf;
 use super::one_or_more;
+use super::traffic::Traffic;
 use super::way::Direction;
-use airtcp_wire::{Bytes, Dur, Rate};
+use airtcp_wire::{Dur, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -104,7 +106,7 @@ pub struct Flow {
     /// `decoupling`, whose circuit carries the datagrams; absent: none.
     pub scheme: Option<String>,
     /// What the application sends.
-    pub traffic: Traffic,
+    pub traffic: OneOf<Traffic>,
     /// When it begins. Absent: at 0, and later by what `start_within` says.
     pub start: Option<Dur>,
     /// Starts are spread evenly over this time when `count` is more than 1. Absent: they are not.
@@ -145,7 +147,7 @@ impl Default for Flow {
             name: None,
             count: 1,
             scheme: None,
-            traffic: Traffic::default(),
+            traffic: OneOf::of("unlimited"),
             start: None,
             stagger: None,
             start_within: None,
@@ -199,43 +201,4 @@ pub struct Circuit {
     pub from: Option<String>,
     /// Of a network: name of the node at which data leaves it. Absent: where its first flow ends.
     pub to: Option<String>,
-}
-
-/// What the application sends. Keys that belong to another kind are errors.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct Traffic {
-    pub kind: TrafficKind,
-    /// Of `bytes`: the whole transfer. Of `poisson`: the mean transfer. Absent: an error for these.
-    pub size: Option<Bytes>,
-    /// Of `poisson`: whether sizes are exponential; otherwise all the same. Default: true.
-    pub exponential: Option<bool>,
-    /// Of `poisson`: mean time between two arrivals. Absent: an error for it.
-    pub interval: Option<Dur>,
-    /// Of `on-off`: mean length (exponential) of the sending periods. Absent: an error for it.
-    pub on: Option<Dur>,
-    /// Of `on-off`: mean length (exponential) of the silent periods. Absent: an error for it.
-    pub off: Option<Dur>,
-    /// Of `udp`: rate of the IP packets; absent: an error for it. Of `on-off`: rate while on; absent: as fast as
-    /// possible.
-    pub rate: Option<Rate>,
-    /// Of `udp`: length of the IP packet. Default: 1000B.
-    pub packet: Option<Bytes>,
-}
-
-/// Kinds of application.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum TrafficKind {
-    /// Always more to send.
-    #[default]
-    Unlimited,
-    /// One transfer of `size`.
-    Bytes,
-    /// Alternating bursts and silence.
-    OnOff,
-    /// Short transfers, each on its own connection, with recorded completion times.
-    Poisson,
-    /// Constant-rate datagrams without congestion control.
-    Udp,
 }

@@ -39,6 +39,7 @@ mod schema;
 #[cfg(test)]
 mod tests;
 pub mod text_file;
+mod traffic;
 mod way;
 mod wireless;
 mod write;

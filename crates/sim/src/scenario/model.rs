@@ -5,13 +5,13 @@ pub use super::file::{Access, EnterRecordings};
 pub use super::link::capacity::{Cell, LogFile, TraceFile};
 pub use super::link::{Arq, Capacity, Episodes, Fec, Jitter, Link, Outages, Protected, Queue, Side, Spikes};
 pub use super::measurement::Measurement;
+pub use super::traffic::{Arrivals, Bursts, Datagrams, Traffic, Transfer, Unlimited};
 pub use super::way::{Crossing, Direction, Route};
 use airtcp_proto::Chances;
 pub use airtcp_proto::path::Loss;
 pub use airtcp_proto::path::jitter::Distribution;
 pub use airtcp_proto::queue::{Discipline, Room};
-use airtcp_wire::{Bytes, Dur, Rate, Time};
-use serde::Serialize;
+use airtcp_wire::{Dur, Time};
 
 /// A path, the flows that share it, and the schemes to compare.
 #[derive(Clone, Debug, PartialEq)]
@@ -85,39 +85,6 @@ pub struct Flow {
     pub measure: bool,
 }
 
-/// What the application sends.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(tag = "kind", rename_all = "kebab-case")]
-pub enum Traffic {
-    /// Always more to send.
-    Unlimited,
-    /// One transfer.
-    Bytes { size: Bytes },
-    /// Alternating bursts and silence of exponential length.
-    OnOff {
-        on: Dur,
-        off: Dur,
-        /// Rate while on; absent: as fast as possible.
-        rate: Option<Rate>,
-    },
-    /// Short transfers, each on its own connection.
-    Poisson {
-        /// Mean time between two arrivals.
-        interval: Dur,
-        /// Mean size of a transfer.
-        size: Bytes,
-        /// Are sizes exponential, or all the same?
-        exponential: bool,
-    },
-    /// Constant-rate datagrams without congestion control.
-    Udp {
-        /// Rate of the IP packets.
-        rate: Rate,
-        /// Length of the IP packet.
-        packet: Bytes,
-    },
-}
-
 impl Flow {
     /// When one of the `count` instances starts in the run with these chances, whatever the scheme.
     pub fn start_of(&self, instance: u32, chances: &Chances) -> Time {
@@ -172,7 +139,7 @@ impl Flow {
             name: name.to_owned(),
             count: 1,
             scheme: None,
-            traffic: Traffic::Unlimited,
+            traffic: Traffic::Unlimited(Unlimited {}),
             start: Dur::ZERO,
             stagger: Dur::ZERO,
             start_within: Dur::ZERO,

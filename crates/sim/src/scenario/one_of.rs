@@ -22,7 +22,12 @@ pub struct OneOf<C> {
 impl<C: Choice> OneOf<C> {
     /// The kind that applies where none is given, if there is one.
     pub fn unsaid() -> Option<OneOf<C>> {
-        C::DEFAULT.map(|name| OneOf { name, choice: PhantomData })
+        C::DEFAULT.map(OneOf::of)
+    }
+
+    /// The kind called `name`.
+    pub fn of(name: &'static str) -> OneOf<C> {
+        OneOf { name, choice: PhantomData }
     }
 
     pub fn kind(&self) -> &'static Kind {
@@ -81,7 +86,7 @@ impl<'de, C: Choice> Visitor<'de> for NameVisitor<C> {
         variant.unit_variant()?;
         let name = C::NAMES.iter().find(|name| **name == written);
         let name = name.ok_or_else(|| A::Error::unknown_variant(&written, C::NAMES))?;
-        Ok(Name(OneOf { name, choice: PhantomData }))
+        Ok(Name(OneOf::of(name)))
     }
 }
 
@@ -105,8 +110,8 @@ impl<C: Choice> JsonSchema for OneOf<C> {
         }
         let kinds: Vec<_> = C::KINDS.iter().map(|kind| (kind.name, (kind.schema)(generator))).collect();
         let keys = C::all_keys().iter().filter_map(|&key| Some((key.to_owned(), of_kinds(key, &kinds)?)));
-        let properties = table.ensure_object().get_mut("properties").and_then(Value::as_object_mut);
-        let properties = properties.expect("common keys");
+        let properties = table.ensure_object().entry("properties").or_insert_with(|| Map::new().into());
+        let properties = properties.as_object_mut().expect("a table of keys");
         properties.extend(keys);
         properties.insert(C::KEY.to_owned(), name.into());
         table
@@ -116,7 +121,7 @@ impl<C: Choice> JsonSchema for OneOf<C> {
 impl<C: Choice> JsonSchema for Name<C> {
     fn schema_name() -> Cow<'static, str> {
         let (first, rest) = C::KEY.split_at(1);
-        format!("{}{rest}Kind", first.to_uppercase()).into()
+        format!("{}{}{rest}", C::Common::schema_name(), first.to_uppercase()).into()
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {

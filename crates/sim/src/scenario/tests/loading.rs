@@ -2,7 +2,9 @@
 
 use super::{good, load, pairs};
 use crate::scenario::file::ScenarioFile;
-use crate::scenario::model::{self, Capacity, Cell, Discipline, Distribution, Loss, Outages, Room, Traffic};
+use crate::scenario::model::{
+    self, Capacity, Cell, Discipline, Distribution, Loss, Outages, Room, Traffic, Unlimited,
+};
 use crate::scenario::{Scenario, schema};
 use airtcp_proto::Chances;
 use airtcp_proto::circuit::Compression;
@@ -22,7 +24,10 @@ fn a_link_is_all_that_a_scenario_needs() {
     assert_eq!(scenario.name, "test");
     assert_eq!(scenario.links[0].name, "link0");
     assert_eq!(scenario.flows.len(), 1);
-    assert_eq!((scenario.flows[0].name.as_str(), &scenario.flows[0].traffic), ("main", &Traffic::Unlimited));
+    assert_eq!(
+        (scenario.flows[0].name.as_str(), &scenario.flows[0].traffic),
+        ("main", &Traffic::Unlimited(Unlimited {}))
+    );
 }
 
 #[test]
