@@ -1,15 +1,33 @@
 //! What this kernel can do.
 
+use crate::cc::fit;
+use crate::loading::{Refusal, listening};
 use crate::skeleton::probe::ProbeSkelBuilder;
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use std::mem::MaybeUninit;
 
-/// Registers a congestion control made of the kernel's own Reno, and unregisters it.
+/// Registers a simple congestion control, and unregisters it.
 ///
 /// # Errors
 /// What the kernel refuses.
-pub fn congestion_controls() -> Result<(), libbpf_rs::Error> {
+pub fn congestion_controls() -> Result<(), Refusal> {
+    register(false)
+}
+
+/// Returns whether this kernel takes congestion controls, but none that paces (before Linux 6.0).
+#[must_use]
+pub fn lacks_pacing() -> bool {
+    register(true).is_err() && register(false).is_ok()
+}
+
+fn register(paces: bool) -> Result<(), Refusal> {
     let mut object = MaybeUninit::uninit();
-    let mut skeleton = ProbeSkelBuilder::default().open(&mut object)?.load()?;
-    skeleton.maps.probe.attach_struct_ops().map(drop)
+    listening(|| {
+        let mut open = ProbeSkelBuilder::default().open(&mut object)?;
+        if let Some(constants) = open.maps.rodata_data.as_deref_mut() {
+            constants.paces = paces;
+        }
+        fit(&mut open.maps.probe)?;
+        open.load()?.maps.probe.attach_struct_ops().map(drop)
+    })
 }

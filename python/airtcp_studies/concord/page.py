@@ -20,10 +20,8 @@ path is not named otherwise, it has 10 Mbit/s, room for 50 packets and an RTT of
 
 `concord` is airtcp's own congestion control: CUBIC that yields to find out whose queue it is, and judges
 whether corruption explains its losses. `crates/proto/src/cc/concord` begins with its principles.
-`airtcpd cc load concord` gives it to a running Linux, 6.10 or newer: an eBPF program whose windows are the
-simulator's within a segment. Before 6.10 `cong_control` was called with two arguments instead of four, and
-the program reads the last of the four. A second form of that one hook is what an older kernel would need;
-there was none to try it on.
+`airtcpd cc load concord` gives it to a running Linux, 6.0 or newer: an eBPF program whose windows are the
+simulator's within a segment. Before 6.0 no eBPF program could set the rate at which a socket paces.
 
 {tuning}
 

@@ -85,6 +85,10 @@ struct rate_sample {
 	_Bool is_app_limited;
 };
 
+struct tcp_skb_cb {
+	__u16 tcp_flags;
+};
+
 struct bpf_iter__tcp {
 	struct sock_common *sk_common;
 };
@@ -103,6 +107,8 @@ struct tcp_congestion_ops {
 	void (*cong_avoid)(struct sock *sk, __u32 ack, __u32 acked);
 	void (*set_state)(struct sock *sk, __u8 new_state);
 	void (*cwnd_event)(struct sock *sk, enum tcp_ca_event ev);
+	/* CA_EVENT_TX_START, where the kernel tells of it apart (Linux 7). */
+	void (*cwnd_event_tx_start)(struct sock *sk);
 	void (*in_ack_event)(struct sock *sk, __u32 flags);
 	void (*pkts_acked)(struct sock *sk, const struct ack_sample *sample);
 	__u32 (*min_tso_segs)(struct sock *sk);
@@ -118,12 +124,12 @@ struct tcp_congestion_ops {
 
 #pragma clang attribute pop
 
-/* Kernel functions that a congestion control may call. */
-extern __u32 tcp_reno_ssthresh(struct sock *sk) __ksym;
-extern void tcp_reno_cong_avoid(struct sock *sk, __u32 ack, __u32 acked) __ksym;
-extern __u32 tcp_reno_undo_cwnd(struct sock *sk) __ksym;
-extern __u32 tcp_slow_start(struct tcp_sock *tp, __u32 acked) __ksym;
-extern void tcp_cong_avoid_ai(struct tcp_sock *tp, __u32 w, __u32 acked) __ksym;
+/* Returns whether in_ack_event is told of an ACK before pkts_acked, and before it is counted. That ended with the
+ * preparations for Accurate ECN (Linux 6.15), which also widened the flags that the kernel keeps of a segment. */
+static __always_inline int is_told_first(void)
+{
+	return bpf_core_field_size(((struct tcp_skb_cb *)0)->tcp_flags) == 1;
+}
 
 #define TCP_INFINITE_SSTHRESH 0x7fffffff
 

@@ -1,11 +1,12 @@
 //! The controllers inside this binary.
 
 use super::CcError;
+use super::ops::{Hook, hooks, offset};
 use super::params::{self, Field};
 use airtcp_proto::cc::registry::{self, ControllerSpec, Param, Values};
 use airtcp_wire::spelling;
 use libbpf_rs::btf::Btf;
-use libbpf_rs::btf::types::{MemberAttr, Struct};
+use libbpf_rs::btf::types::Struct;
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
@@ -23,6 +24,8 @@ pub struct Controller {
     /// How the program stores them, in the same order.
     pub(super) fields: Vec<Field>,
     pub(super) object: &'static [u8],
+    /// Members of the program's `tcp_congestion_ops`.
+    pub(super) hooks: Vec<Hook>,
     /// Offset of the name in the program's `tcp_congestion_ops`, in bytes.
     pub(super) name_at: usize,
 }
@@ -69,6 +72,7 @@ impl Controller {
             params: fields.iter().map(param).collect(),
             fields,
             object,
+            hooks: hooks(&btf),
             name_at: name_offset(&btf),
         }
     }
@@ -96,9 +100,7 @@ impl Controller {
 fn name_offset(btf: &Btf<'_>) -> usize {
     let ops = btf.type_by_name::<Struct>("tcp_congestion_ops").expect("a congestion control");
     let name = ops.iter().find(|member| member.name.is_some_and(|name| name == "name")).expect("a name");
-    match name.attr {
-        MemberAttr::Normal { offset } | MemberAttr::BitField { offset, .. } => offset as usize / 8,
-    }
+    offset(name.attr)
 }
 
 #[cfg(test)]

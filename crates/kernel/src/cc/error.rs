@@ -27,6 +27,11 @@ pub enum CcError {
     Capability(String),
     #[error("this kernel does not support eBPF congestion controls: {0}")]
     Unsupported(&'static str),
+    #[error(
+        "`{0}` sets the rate at which a socket paces, which this kernel lets no eBPF program do (Linux 6.0 does); \
+         `airtcpd doctor` shows which controllers it takes"
+    )]
+    NoPacing(String),
     #[error("cannot {doing}: {refusal}")]
     Kernel { doing: String, refusal: Refusal },
     #[error("cannot {doing}: {source}")]

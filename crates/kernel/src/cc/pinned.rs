@@ -1,7 +1,8 @@
 //! Controllers that outlive the process that loaded them: pinned in the BPF file system.
 
 use super::apply::{self, Applied, Target};
-use super::pins::{COUNTERS, FOLDER, LINK, PARAMS, folder, is_pinned};
+use super::hold;
+use super::pins::{COUNTERS, FOLDER, PARAMS, folder, is_pinned};
 use super::record::{self, LoadedController};
 use super::{CcError, Loaded, Registered, Request, Unloaded, find, register};
 use crate::loading::{self, bpffs};
@@ -195,7 +196,7 @@ fn pin(registered: &mut Registered) -> libbpf_rs::Result<()> {
     if let Some(params) = &mut registered.loaded.params {
         params.pin(folder.join(PARAMS))?;
     }
-    registered.link.pin(folder.join(LINK))
+    registered.hold.pin(&folder)
 }
 
 /// Undoes the last first. Keeps what cannot be undone.
@@ -226,9 +227,10 @@ fn remove(name: &str, is_forced: bool) -> Result<Unloaded, CcError> {
         return Err(CcError::Undo(unloaded));
     }
     let folder = folder(name);
-    // The link first, because it reserves the name.
+    // First, because it reserves the name.
+    hold::release(&folder).map_err(CcError::io(format!("unregister `{name}`")))?;
     let pins = fs::read_dir(&folder).into_iter().flatten().flatten().map(|pin| pin.path());
-    for pin in std::iter::once(folder.join(LINK)).chain(pins) {
+    for pin in pins {
         loading::remove(&pin).map_err(CcError::io(format!("remove {}", pin.display())))?;
     }
     let _ = fs::remove_dir(&folder);

@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 
 pub(super) const FOLDER: &str = "/sys/fs/bpf/airtcp/cc";
 pub(super) const LINK: &str = "link";
+/// In place of the link on a kernel that has none.
+pub(super) const OPS: &str = "ops";
 pub(super) const COUNTERS: &str = "counters";
 pub(super) const PARAMS: &str = "params";
 
@@ -13,5 +15,5 @@ pub(super) fn folder(name: &str) -> PathBuf {
 }
 
 pub(super) fn is_pinned(name: &str) -> bool {
-    folder(name).join(LINK).exists()
+    [LINK, OPS].iter().any(|pin| folder(name).join(pin).exists())
 }

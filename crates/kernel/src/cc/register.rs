@@ -1,13 +1,19 @@
 //! Registers controllers with the kernel.
 
+use super::hold::Hold;
+use super::ops::Ops;
 use super::{CcError, Controller, Loaded, Owner};
 use crate::loading::listening;
-use libbpf_rs::{ErrorKind, Link, MapCore, MapHandle, MapType, Object, ObjectBuilder, OpenObject};
+use crate::probe;
+use libbpf_rs::{ErrorKind, MapCore, MapHandle, MapType, Object, ObjectBuilder, OpenObject};
 use std::collections::BTreeMap;
 use std::ops::Deref;
 
 /// Longest name of a congestion control, in bytes: the kernel's TCP_CA_NAME_MAX with its final zero is 16.
 const NAME_MAX: usize = 15;
+
+/// The map of the constant `may_pace`.
+const PACING: &str = ".rodata.pacing";
 
 /// What to load.
 pub struct Request {
@@ -36,7 +42,7 @@ impl Request {
 /// they close.
 pub struct Registered {
     pub(super) loaded: Loaded,
-    pub(super) link: Link,
+    pub(super) hold: Hold,
 }
 
 impl Deref for Registered {
@@ -55,13 +61,19 @@ pub fn register(request: &Request) -> Result<Registered, CcError> {
     let name = request.name();
     check_name(name)?;
     let values = request.controller.values(&request.params)?;
-    listening(|| {
-        let mut open = ObjectBuilder::default().open_memory(request.controller.object)?;
-        prepare(&mut open, request.controller, name, |param| values.get(param));
-        attach(&mut open.load()?, request.controller, name)
-    })
-    .map_err(|refusal| match refusal.source.kind() {
+    let register = |may_pace| {
+        listening(|| {
+            let mut open = ObjectBuilder::default().open_memory(request.controller.object)?;
+            prepare(&mut open, request.controller, name, |param| values.get(param));
+            set_pacing(&mut open, may_pace);
+            let map = Ops::of_kernel().fit(&mut open, &request.controller.hooks)?;
+            attach(&mut open.load()?, map, request.controller, name)
+        })
+    };
+    let registered = register(true).or_else(|refusal| register(false).map_err(|_| refusal));
+    registered.map_err(|refusal| match refusal.source.kind() {
         ErrorKind::AlreadyExists => CcError::Exists { name: name.to_owned(), owner: Owner::of(name) },
+        _ if needs_pacing(request.controller) && probe::lacks_pacing() => CcError::NoPacing(name.to_owned()),
         _ => CcError::refusal(format!("load `{name}`"), refusal),
     })
 }
@@ -90,19 +102,36 @@ fn prepare(open: &mut OpenObject, controller: &Controller, name: &str, value: im
     }
 }
 
-fn attach(object: &mut Object, controller: &'static Controller, name: &str) -> libbpf_rs::Result<Registered> {
-    let (mut link, mut counters, mut params) = (None, None, None);
+fn needs_pacing(controller: &Controller) -> bool {
+    let object = ObjectBuilder::default().open_memory(controller.object);
+    object.is_ok_and(|object| !object.maps().any(|map| map.name() == PACING))
+}
+
+/// Tells a controller that can do without whether it may write the fields by which a socket paces.
+fn set_pacing(open: &mut OpenObject, may_pace: bool) {
+    for mut map in open.maps_mut().filter(|map| map.name() == PACING) {
+        map.initial_value_mut().into_iter().for_each(|memory| memory.fill(u8::from(may_pace)));
+    }
+}
+
+fn attach(
+    object: &mut Object,
+    ops: &str,
+    controller: &'static Controller,
+    name: &str,
+) -> libbpf_rs::Result<Registered> {
+    let (mut hold, mut counters, mut params) = (None, None, None);
     for mut map in object.maps_mut() {
-        if map.map_type() == MapType::StructOps {
-            link = Some(map.attach_struct_ops()?);
+        if map.name() == ops {
+            hold = Some(Hold::take(&mut map, Ops::of_kernel().has_links)?);
         } else if map.name() == "counters" {
             counters = Some(MapHandle::try_from(&map)?);
         } else if is_params(map.name().as_encoded_bytes()) {
             params = Some(MapHandle::try_from(&map)?);
         }
     }
-    let (link, counters) = link.zip(counters).expect("every controller has both");
-    Ok(Registered { loaded: Loaded { controller, name: name.to_owned(), counters, params }, link })
+    let (hold, counters) = hold.zip(counters).expect("every controller has both");
+    Ok(Registered { loaded: Loaded { controller, name: name.to_owned(), counters, params }, hold })
 }
 
 /// libbpf names the map of a section after the object and the section.

@@ -4,7 +4,7 @@ use libbpf_rs::btf::Btf;
 use libbpf_rs::btf::types::Struct;
 use std::path::Path;
 
-const KERNEL_TYPES: &str = "/sys/kernel/btf/vmlinux";
+pub(super) const KERNEL_TYPES: &str = "/sys/kernel/btf/vmlinux";
 
 /// What the kernel lacks.
 pub fn missing_in_kernel() -> Option<&'static str> {

@@ -5,6 +5,7 @@ use crate::model::Sender;
 use crate::replay::assert_equal;
 use crate::trace::{Recorder, Trace, dur};
 use airtcp_kernel::cc::{self, CcError, Controller};
+use airtcp_kernel_host::Machine;
 use airtcp_proto::cc::cubic::CubicRules;
 use airtcp_proto::cc::{Build, RegistryError, WindowRules};
 use proptest::prelude::{Just, ProptestConfig, Strategy, any, prop, prop_oneof, proptest};
@@ -145,8 +146,10 @@ proptest! {
     fn random_lives_give_the_same_windows(
         (at, params) in (0..windowed().len()).prop_flat_map(|at| (Just(at), params(windowed()[at]))),
         ops in prop::collection::vec(an_op(), 1..60),
+        is_old in any::<bool>(),
     ) {
         let trace = live(windowed()[at], &params, &ops);
+        Machine::be_old(is_old);
         assert_equal(windowed()[at], &params, &trace);
     }
 }

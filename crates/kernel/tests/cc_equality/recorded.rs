@@ -3,7 +3,7 @@
 use crate::replay::assert_equal;
 use crate::trace::{Recorded, Trace};
 use airtcp_kernel::cc;
-use airtcp_kernel_host::Counters;
+use airtcp_kernel_host::{Counters, Machine};
 use airtcp_proto::scheme::Scheme;
 use airtcp_sim::scenario::Recipe;
 use airtcp_sim::{RunOptions, run};
@@ -44,7 +44,11 @@ fn recorded_acks_give_the_same_windows() {
         let mut total = Counters::default();
         for (path, ecn) in paths.iter().flat_map(|path| [(path, false), (path, true)]) {
             let trace = record(controller.scheme(), &BTreeMap::new(), path, ecn);
+            Machine::be_old(true);
+            let old = assert_equal(controller, &BTreeMap::new(), &trace);
+            Machine::be_old(false);
             let counted = assert_equal(controller, &BTreeMap::new(), &trace);
+            assert_eq!(old, counted, "{}", controller.scheme());
             println!("{}: {} events, {counted:?}", controller.scheme(), trace.events.len());
             total.timeouts += counted.timeouts;
             total.ecn_echoes += counted.ecn_echoes;

@@ -18,6 +18,7 @@ fn main() -> anyhow::Result<()> {
             .define("controller", &*format!("{name}_ops"))
             .define("params", &*format!("{name}_parameters"))
             .define("counters", &*format!("{name}_counters"))
+            .define("may_pace", &*format!("{name}_may_pace"))
             .define("LICENSE", &*format!("{name}_license"))
             .file(Path::new(BPF).join(format!("cc/{name}.bpf.c")))
             .try_compile(name)?;

@@ -1,5 +1,5 @@
 /* The hooks of struct tcp_congestion_ops for Concord, which sets cwnd and the pacing rate itself, in recovery,
- * too (cong_control, as it is since Linux 6.10).
+ * too (cong_control).
  *
  * What the kernel reports differently from the simulator's sender:
  *
@@ -8,7 +8,7 @@
  * - ECN-Echo is answered once per window. The kernel takes each recovery for a reduction, and tells the
  *   receiver so (CWR), which would silence ECN-Echo. If there was no reduction, that is withdrawn.
  * - After a timeout for which ssthresh is not asked, only the window is reduced.
- * - CA_EVENT_TX_START reports idleness, because the kernel reduces no window for it if there is cong_control;
+ * - CA_EVENT_TX_START, or its own hook, reports idleness, because the kernel reduces no window for it if there is cong_control;
  *   net.ipv4.tcp_slow_start_after_idle is ignored.
  *
  * A connection's state is larger than the room in a socket. It is kept beside the socket, and goes with it.
@@ -47,6 +47,8 @@ struct state {
 	__u8 is_asked : 1;
 	/* CA_EVENT_LOSS has reported the timeout. */
 	__u8 is_timeout_told : 1;
+	/* The rest is named, since a whole state is written, and old kernels let no program read what it has not set. */
+	__u8 unused[3];
 };
 
 _Static_assert(sizeof(struct state) <= sizeof(((struct inet_connection_sock *)0)->icsk_ca_priv), "fits in the socket");
@@ -184,8 +186,7 @@ void BPF_PROG(in_ack_event, struct sock *sk, __u32 flags)
 	state_of(sk)->is_echoed = !!(flags & CA_ACK_ECE);
 }
 
-SEC("struct_ops")
-void BPF_PROG(cong_control, struct sock *sk, __u32 acknowledged, int flag, const struct rate_sample *rs)
+static __always_inline void heed(struct sock *sk, const struct rate_sample *rs)
 {
 	struct state *state = state_of(sk);
 	struct concord *concord = concord_of(sk);
@@ -201,6 +202,19 @@ void BPF_PROG(cong_control, struct sock *sk, __u32 acknowledged, int flag, const
 		answer_echo(sk, concord);
 	concord_ack(concord, &params, &ack);
 	apply(sk, concord);
+}
+
+SEC("struct_ops")
+void BPF_PROG(cong_control, struct sock *sk, __u32 acknowledged, int flag, const struct rate_sample *rs)
+{
+	heed(sk, rs);
+}
+
+/* Before Linux 6.10. */
+SEC("struct_ops")
+void BPF_PROG(cong_control_two, struct sock *sk, const struct rate_sample *rs)
+{
+	heed(sk, rs);
 }
 
 SEC("struct_ops")
@@ -245,18 +259,27 @@ void BPF_PROG(set_state, struct sock *sk, __u8 phase)
 		concord_loss(concord);
 }
 
+static __always_inline void resume(struct sock *sk)
+{
+	struct concord *concord = concord_of(sk);
+
+	if (concord)
+		restart(sk, concord);
+}
+
 SEC("struct_ops")
 void BPF_PROG(cwnd_event, struct sock *sk, enum tcp_ca_event event)
 {
-	struct concord *concord;
-
 	if (event == CA_EVENT_LOSS)
 		state_of(sk)->is_timeout_told = 1;
-	if (event != CA_EVENT_TX_START)
-		return;
-	concord = concord_of(sk);
-	if (concord)
-		restart(sk, concord);
+	else if (event == CA_EVENT_TX_START)
+		resume(sk);
+}
+
+SEC("struct_ops")
+void BPF_PROG(cwnd_event_tx_start, struct sock *sk)
+{
+	resume(sk);
 }
 
 SEC("struct_ops")
@@ -277,17 +300,22 @@ __u32 BPF_PROG(sndbuf_expand, struct sock *sk)
 	return SEND_BUFFER_WINDOWS;
 }
 
+#define HOOKS(cong_control_)                            \
+	.init = (void *)init,                               \
+	.release = (void *)release,                         \
+	.in_ack_event = (void *)in_ack_event,               \
+	.cong_control = (void *)cong_control_,              \
+	.ssthresh = (void *)ssthresh,                       \
+	.set_state = (void *)set_state,                     \
+	.cwnd_event = (void *)cwnd_event,                   \
+	.cwnd_event_tx_start = (void *)cwnd_event_tx_start, \
+	.sndbuf_expand = (void *)sndbuf_expand,             \
+	.undo_cwnd = (void *)undo_cwnd,                     \
+	.flags = TCP_CONG_NON_RESTRICTED,                   \
+	.name = "controller"
+
 SEC(".struct_ops.link")
-struct tcp_congestion_ops controller = {
-	.init = (void *)init,
-	.release = (void *)release,
-	.in_ack_event = (void *)in_ack_event,
-	.cong_control = (void *)cong_control,
-	.ssthresh = (void *)ssthresh,
-	.set_state = (void *)set_state,
-	.cwnd_event = (void *)cwnd_event,
-	.sndbuf_expand = (void *)sndbuf_expand,
-	.undo_cwnd = (void *)undo_cwnd,
-	.flags = TCP_CONG_NON_RESTRICTED,
-	.name = "controller",
-};
+struct tcp_congestion_ops controller = { HOOKS(cong_control) };
+
+SEC(".struct_ops.link")
+struct tcp_congestion_ops controller_two = { HOOKS(cong_control_two) };

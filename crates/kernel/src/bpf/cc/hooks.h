@@ -9,9 +9,9 @@
  *
  * - An ACK that reports a loss or ECN-Echo calls pkts_acked, in_ack_event, ssthresh and set_state, and then
  *   cong_avoid. So what is measured with it is known when it is judged; the simulator's sender judges by the
- *   previous ACK. (Before Linux 6.15, in_ack_event came first. The RTT and what is delivered are then as of the
- *   previous ACK, so that a window update passes for a duplicate ACK, and a duplicate ACK is reported with the
- *   next one.)
+ *   previous ACK. (Before Linux 6.15, in_ack_event comes first, with the RTT and what is delivered as of the previous
+ *   ACK. So the controller hears of the ACK in pkts_acked, which is not called if nothing was outstanding; then
+ *   there is nothing to hear.)
  * - The kernel asks for ssthresh at a loss, at ECN-Echo and at a timeout, without saying which. At ECN-Echo,
  *   in_ack_event has just reported it, at the same tcp_mstamp. At a timeout, CA_EVENT_LOSS follows, and asks
  *   again. If the host's own queue refuses a segment, the kernel asks, too: this is a loss like any other, as
@@ -31,6 +31,9 @@
 #define AIRTCP_HOOKS_H
 
 #include "avoidance.h"
+
+/* Whether a congestion control may write the fields by which a socket paces (Linux 6.0). The loader tries. */
+const volatile __u8 may_pace SEC(".rodata.pacing") = 1;
 
 #define JOIN_(a, b) a##b
 #define JOIN(a, b) JOIN_(a, b)
@@ -342,6 +345,18 @@ static __always_inline void answer_late(struct sock *sk)
 	}
 }
 
+/* A socket that comes from bbr still paces by bbr's last rate. If the application has set a rate
+ * (SO_MAX_PACING_RATE), the socket goes on pacing. */
+static __always_inline void begin_socket(struct sock *sk)
+{
+	COUNT(sockets_opened);
+	if (!may_pace)
+		return;
+	if (sk->sk_max_pacing_rate == ~0UL)
+		sk->sk_pacing_status = SK_PACING_NONE;
+	sk->sk_pacing_rate = sk->sk_max_pacing_rate;
+}
+
 SEC("struct_ops")
 void BPF_PROG(init, struct sock *sk)
 {
@@ -366,28 +381,13 @@ void BPF_PROG(release, struct sock *sk)
 		end_socket(sk);
 }
 
-SEC("struct_ops")
-void BPF_PROG(pkts_acked, struct sock *sk, const struct ack_sample *sample)
-{
-	struct state *state = state_of(sk);
-
-	state->acked = sample->pkts_acked;
-	if (sample->rtt_us < 0)
-		return;
-	state->is_measured = 1;
-	state->rtt_us = larger(sample->rtt_us, 1);
-	state->min_rtt_us = smaller(state->min_rtt_us, state->rtt_us);
-}
-
-SEC("struct_ops")
-void BPF_PROG(in_ack_event, struct sock *sk, __u32 flags)
+/* An ACK has been counted. */
+static __always_inline void heed(struct sock *sk)
 {
 	struct state *state = state_of(sk);
 	struct tcp_sock *tp = tcp_sk(sk);
 	__u8 phase = ca_state(sk);
 
-	state->is_echoed = !!(flags & CA_ACK_ECE);
-	state->echoed_at = tp->tcp_mstamp;
 	observe(sk);
 	/* If this ACK ends recovery, ssthresh() answers. */
 	if (state->is_answered || phase < TCP_CA_Recovery || !is_before(tp->snd_una, tp->high_seq))
@@ -396,6 +396,32 @@ void BPF_PROG(in_ack_event, struct sock *sk, __u32 flags)
 		answer_late(sk);
 	else if (phase == TCP_CA_Loss)
 		settle_cwr(sk);
+}
+
+SEC("struct_ops")
+void BPF_PROG(pkts_acked, struct sock *sk, const struct ack_sample *sample)
+{
+	struct state *state = state_of(sk);
+
+	state->acked = sample->pkts_acked;
+	if (sample->rtt_us >= 0) {
+		state->is_measured = 1;
+		state->rtt_us = larger(sample->rtt_us, 1);
+		state->min_rtt_us = smaller(state->min_rtt_us, state->rtt_us);
+	}
+	if (is_told_first())
+		heed(sk);
+}
+
+SEC("struct_ops")
+void BPF_PROG(in_ack_event, struct sock *sk, __u32 flags)
+{
+	struct state *state = state_of(sk);
+
+	state->is_echoed = !!(flags & CA_ACK_ECE);
+	state->echoed_at = tcp_sk(sk)->tcp_mstamp;
+	if (!is_told_first())
+		heed(sk);
 }
 
 SEC("struct_ops")
@@ -545,7 +571,8 @@ __u32 BPF_PROG(undo_cwnd, struct sock *sk)
 		if (AVOIDANCE.undo)
 			AVOIDANCE.undo(&state->own);
 	}
-	return tcp_reno_undo_cwnd(sk);
+	/* As Reno does. */
+	return larger(tcp_sk(sk)->snd_cwnd, tcp_sk(sk)->prior_cwnd);
 }
 
 SEC(".struct_ops.link")

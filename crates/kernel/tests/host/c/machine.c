@@ -20,6 +20,7 @@ struct controller {
 
 _Thread_local void *current_counters;
 static _Thread_local struct machine *current;
+static _Thread_local int is_old;
 
 struct machine {
 	struct tcp_sock tp;
@@ -71,6 +72,17 @@ struct host_view {
 	__u32 recoveries;
 	__u64 pacing_rate;
 };
+
+/* Machines of this thread are kernels before Linux 6.15, or newer ones. */
+void machine_is_old(int is_so)
+{
+	is_old = is_so;
+}
+
+int is_told_first(void)
+{
+	return is_old;
+}
 
 void *bpf_sk_storage_get(void *map, void *sk, void *value, __u64 flags)
 {
@@ -131,11 +143,6 @@ static __u32 current_ssthresh(const struct machine *machine)
 	const struct tcp_sock *tp = &machine->tp;
 
 	return is_lowering(machine) ? tp->snd_ssthresh : max(tp->snd_ssthresh, tp->snd_cwnd / 2 + tp->snd_cwnd / 4);
-}
-
-__u32 tcp_reno_undo_cwnd(struct sock *sk)
-{
-	return max(tcp_sk(sk)->snd_cwnd, tcp_sk(sk)->prior_cwnd);
 }
 
 static void begin_reduction(struct machine *machine)
@@ -293,21 +300,32 @@ void machine_ack(struct machine *machine, const struct host_ack *ack)
 		.is_app_limited = ack->is_app_limited,
 	};
 
-	if (tp->snd_una != ack->una)
+	int advances = tp->snd_una != ack->una;
+	/* Old kernels do not look at what was acknowledged if nothing was outstanding. */
+	int is_looked_at = !is_old || advances || ack->packets_out;
+
+	if (advances)
 		machine->expiries = 0;
 	tp->tcp_mstamp = ack->now_us;
 	tp->snd_una = ack->una;
 	tp->snd_nxt = ack->nxt;
+	/* What SACK reports is counted at once in any kernel. */
+	if (is_old && !advances)
+		tp->delivered += ack->delivered;
+	if (is_old)
+		machine->ops->in_ack_event(sock_of(machine), ack->is_echoed ? CA_ACK_ECE : 0);
 	tp->packets_out = ack->packets_out;
-	tp->delivered += ack->delivered;
+	if (!is_old || advances)
+		tp->delivered += ack->delivered;
 	tp->lost += ack->lost;
 	tp->srtt_us = ack->srtt_us << 3;
 	tp->rx_opt.rcv_tsval = ack->peer_timestamp;
 	tp->is_cwnd_limited = ack->is_cwnd_limited;
 
-	if (machine->ops->pkts_acked)
+	if (machine->ops->pkts_acked && is_looked_at)
 		machine->ops->pkts_acked(sock_of(machine), &sample);
-	machine->ops->in_ack_event(sock_of(machine), ack->is_echoed ? CA_ACK_ECE : 0);
+	if (!is_old)
+		machine->ops->in_ack_event(sock_of(machine), ack->is_echoed ? CA_ACK_ECE : 0);
 	if (ack->is_echoed)
 		machine->prior_ssthresh = 0;
 	leave_states(machine);
@@ -363,7 +381,10 @@ void machine_restart(struct machine *machine, __u32 cwnd)
 {
 	struct tcp_sock *tp = &machine->tp;
 
-	machine->ops->cwnd_event(sock_of(machine), CA_EVENT_TX_START);
+	if (machine->ops->cwnd_event_tx_start && !is_old)
+		machine->ops->cwnd_event_tx_start(sock_of(machine));
+	else
+		machine->ops->cwnd_event(sock_of(machine), CA_EVENT_TX_START);
 	if (governs(machine))
 		return;
 	machine->ops->cwnd_event(sock_of(machine), CA_EVENT_CWND_RESTART);

@@ -91,6 +91,7 @@ struct tcp_congestion_ops {
 	void (*cong_avoid)(struct sock *sk, __u32 ack, __u32 acked);
 	void (*set_state)(struct sock *sk, __u8 new_state);
 	void (*cwnd_event)(struct sock *sk, enum tcp_ca_event event);
+	void (*cwnd_event_tx_start)(struct sock *sk);
 	void (*in_ack_event)(struct sock *sk, __u32 flags);
 	void (*pkts_acked)(struct sock *sk, const struct ack_sample *sample);
 	__u32 (*min_tso_segs)(struct sock *sk);
@@ -118,8 +119,8 @@ struct tcp_congestion_ops {
 
 #define TCP_CONG_NON_RESTRICTED (1 << 0)
 
-/* The larger of cwnd and its value before the reduction. */
-__u32 tcp_reno_undo_cwnd(struct sock *sk);
+/* Of this thread's machines: they are kernels before Linux 6.15. */
+int is_told_first(void);
 
 static inline struct tcp_sock *tcp_sk(struct sock *sk)
 {

@@ -111,6 +111,7 @@ unsafe extern "C" {
     fn machine_view(machine: NonNull<Raw>, view: *mut View);
     fn machine_counters(machine: NonNull<Raw>, counters: *mut Counters);
     fn machine_send_cwr(machine: NonNull<Raw>);
+    fn machine_is_old(is_so: i32);
 }
 
 /// Parameters are the program's, not the socket's, so that there is one machine at a time.
@@ -137,6 +138,11 @@ impl Machine {
             let raw = machine_new(name.as_ptr(), mss, cwnd, una).expect("a controller of bpf/cc");
             Machine { raw, name, _alone: alone }
         }
+    }
+
+    /// Makes this thread's machines kernels before Linux 6.15, which tell of an ACK before it is counted, or newer ones.
+    pub fn be_old(is_old: bool) {
+        unsafe { machine_is_old(i32::from(is_old)) }
     }
 
     /// Changes the program's parameters under the socket.

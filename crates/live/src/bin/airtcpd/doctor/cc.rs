@@ -1,10 +1,9 @@
 //! What `airtcpd cc` needs.
 
-use super::check::{Check, Health, Section, words};
-use airtcp_kernel::cc::{Controller, Request, controllers, missing_in_kernel, register};
+use super::check::{Check, Health, Section, newer_kernel, words};
+use airtcp_kernel::cc::{CcError, Controller, Request, controllers, missing_in_kernel, register};
 use airtcp_kernel::loading::{bpffs, missing_capabilities};
 use airtcp_kernel::probe;
-use airtcp_live::trial::forms::Host;
 use std::collections::BTreeMap;
 
 const LOADING: &str = "loading congestion controls";
@@ -15,7 +14,6 @@ pub fn section() -> Section {
     let struct_ops = struct_ops();
     let can_load = struct_ops.verdict == Health::Ok;
     checks.extend([struct_ops, bpf_file_system()]);
-    checks.extend(Host::this().map(|host| order(&host)));
     if can_load {
         checks.extend(controllers().iter().map(loads));
     }
@@ -42,7 +40,7 @@ fn types() -> Check {
 }
 
 fn struct_ops() -> Check {
-    let cure = "root, and Linux 6.4 or newer with BTF and CONFIG_BPF_JIT";
+    let cure = "root, and Linux 5.10 or newer with BTF and CONFIG_BPF_JIT";
     let done = match missing_capabilities() {
         Some(missing) => Err(format!("could not be tested without {missing}")),
         None => probe::congestion_controls().map_err(words),
@@ -66,30 +64,19 @@ fn bpf_file_system() -> Check {
     }
 }
 
-/// Since Linux 6.15 a controller sees an ACK after its data has been counted.
-fn order(host: &Host) -> Check {
-    let (what, why) = ("order of hooks", "senders that count and measure as the simulator's do");
-    if host.is_at_least(6, 15) {
-        return Check::ok(what, why, "an ACK is counted first");
-    }
-    let found = format!(
-        "Linux {}: controllers see an ACK before it is counted. westwood-nr, westwood-vt, jersey and new-jersey may take \
-         window updates for arrivals; that was not measured",
-        host.kernel
-    );
-    Check::limited(what, why, found, "Linux 6.15 or newer")
-}
-
 fn loads(controller: &'static Controller) -> Check {
     let name = Some(format!("doctor_{}", std::process::id()));
     let request = Request { controller, name, params: BTreeMap::new() };
     let done = register(&request).map(|_| format!("the kernel takes it ({})", controller.kernel_name));
-    let cure = "report the kernel's message and version to us";
+    let cure = match done {
+        Err(CcError::NoPacing(_)) => newer_kernel("6.0"),
+        _ => "report the kernel's message and version to us".to_owned(),
+    };
     match (done, needs(controller)) {
         (Ok(found), Some((lack, cure))) => {
             Check::limited(controller.scheme(), SCHEME, format!("{found}; {lack}"), &cure)
         }
-        (done, _) => Check::tried(controller.scheme(), SCHEME, done.map_err(words), cure),
+        (done, _) => Check::tried(controller.scheme(), SCHEME, done.map_err(words), &cure),
     }
 }
 
@@ -99,20 +86,4 @@ fn needs(controller: &Controller) -> Option<(String, String)> {
     let (lacks, cures): (Vec<_>, Vec<_>) =
         unmet.map(|(need, found)| (format!("{found} here: {}", need.without), need.setting())).unzip();
     (!lacks.is_empty()).then(|| (lacks.join("; "), format!("sysctl -w {}", cures.join(" "))))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn older_kernels_are_said_to_tell_of_acks_in_another_order() {
-        let order = |kernel: &str| {
-            order(&Host { kernel: kernel.to_owned(), congestion_controls: Vec::new(), hystart: true })
-        };
-        assert_eq!(order("6.18.44").verdict, Health::Ok);
-        let old = order("6.12.8-amd64");
-        assert_eq!(old.verdict, Health::Limited);
-        assert!(old.found.contains("Linux 6.12.8-amd64") && old.cure.contains("6.15"), "{}", old.found);
-    }
 }

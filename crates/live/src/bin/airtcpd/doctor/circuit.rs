@@ -1,6 +1,6 @@
 //! What `airtcpd circuit` and `airtcpd decouple` need.
 
-use super::check::{Check, Section, program, words};
+use super::check::{Check, Section, newer_kernel, program, words};
 use airtcp_kernel::{cgroup, header_first};
 use airtcp_live::circuit::try_detour;
 use airtcp_live::namespace::Namespace;
@@ -30,11 +30,11 @@ fn nft() -> Check {
 
 fn header_first_dropping() -> Check {
     let why = "airtcpd header-first";
-    let cure = "Linux 6.6 or newer with BTF; circuits work without";
+    let cure = format!("{}; circuits work without", newer_kernel("6.6"));
     let tried = Namespace::new().and_then(|namespace| namespace.run(header_first::probe)).map_err(words);
     let done = tried.and_then(|done| done.map_err(words));
     let done = done.map(|()| "attached a program where packets leave, and removed it".to_owned());
-    Check::tried("header-first dropping", why, done, cure)
+    Check::tried("header-first dropping", why, done, &cure)
 }
 
 fn cgroups() -> Check {
