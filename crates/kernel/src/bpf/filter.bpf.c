@@ -44,6 +44,14 @@ struct {
 
 static const __u32 only;
 
+/* The cheaper clock came with Linux 5.11. */
+static __always_inline __u64 monotonic_ns(void)
+{
+	if (bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_ktime_get_coarse_ns))
+		return bpf_ktime_get_coarse_ns();
+	return bpf_ktime_get_ns();
+}
+
 static __always_inline struct flow *find(void *map, const struct key *key, __u64 now_ns, __u64 idle_ns)
 {
 	struct flow *flow = bpf_map_lookup_elem(map, key);
@@ -108,7 +116,7 @@ static __always_inline int filter(struct __sk_buff *skb, enum way way)
 		forget(&packet.key);
 		return NEXT;
 	}
-	__u64 now_ns = bpf_ktime_get_coarse_ns();
+	__u64 now_ns = monotonic_ns();
 	struct flow *flow = find(&flows, &packet.key, now_ns, with->idle_ns);
 	bool is_stranger = !flow;
 	if (is_stranger)

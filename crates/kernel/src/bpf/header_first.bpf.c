@@ -37,7 +37,8 @@ struct sk_buff {
 
 #pragma clang attribute pop
 
-extern void *bpf_cast_to_kern_ctx(void *) __ksym;
+/* Absent before Linux 6.2, which has no hook for this program either. */
+extern void *bpf_cast_to_kern_ctx(void *) __ksym __weak;
 
 /* Set before the program is loaded. Bytes before the IP header, and bits of a header packet's DSCP. */
 const volatile __u32 link_len = 14;
@@ -109,7 +110,7 @@ int header_first(struct __sk_buff *skb)
 {
 	struct queue *queue = bpf_map_lookup_elem(&queues, &only);
 	struct totals *sums = bpf_map_lookup_elem(&totals, &only);
-	if (!queue || !sums)
+	if (!queue || !sums || !bpf_ksym_exists(bpf_cast_to_kern_ctx))
 		return NEXT;
 	struct arrival arrival = read_arrival(skb);
 	struct limits at_most = { .bytes = limits.bytes, .packets = limits.packets, .headers = limits.headers };

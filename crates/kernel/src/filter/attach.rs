@@ -19,6 +19,15 @@ pub struct Attached {
 }
 
 impl Attached {
+    /// The kernel's name for the hooks that it has taken.
+    #[must_use]
+    pub fn hooks(&self) -> &'static str {
+        match self.hold {
+            Hold::Tcx(_) => "tcx",
+            Hold::Clsact(_) => "clsact",
+        }
+    }
+
     /// # Errors
     /// What the kernel refuses.
     pub fn totals(&self) -> Result<Totals, FilterError> {

@@ -4,18 +4,14 @@
 
 #include "filter/packet.h"
 
-#define CHECKSUM_PARTIAL 3
+/* Bytes of a TCP header up to the end of its checksum. */
+#define CHECKSUM_END 18
+#define EINVAL 22
 #define HOP_LIMIT 64
 #define HARDWARE_ADDRESS_LEN 6
 
 /* Mark of an ACK that was made here, so that the ACK filter lets it pass: "AIRT". */
 #define OWN_MARK 0x41495254
-
-struct sk_buff {
-	__u8 ip_summed : 2;
-} __attribute__((preserve_access_index));
-
-extern void *bpf_cast_to_kern_ctx(void *) __ksym;
 
 struct tcp_header {
 	struct tcp fixed;
@@ -110,19 +106,28 @@ static __always_inline long swap_hardware_addresses(struct __sk_buff *skb)
 	       bpf_skb_store_bytes(skb, HARDWARE_ADDRESS_LEN, both, HARDWARE_ADDRESS_LEN, 0);
 }
 
+/* Returns whether whoever sends the packet is to add the sum of everything but the pseudo header (CHECKSUM_PARTIAL);
+ * negative if it cannot be told. The kernel does not tell programs, but it never cuts such a packet short of its
+ * checksum. Any other one is cut: all of it will be written anew. */
+static __always_inline long is_partial(struct __sk_buff *skb, __u32 ip_len)
+{
+	long error = bpf_skb_change_tail(skb, link_len + ip_len + CHECKSUM_END - 1, 0);
+	return error == -EINVAL ? 1 : error;
+}
+
 /* Turns the segment into the ACK. Unless it returns 0, the segment can only be dropped. */
 static __always_inline long become_answer(struct __sk_buff *skb, struct packet *packet, const struct flow *flow)
 {
-	struct sk_buff *kernels = bpf_cast_to_kern_ctx(skb);
-	/* If so, whoever sends it adds the sum of everything but the pseudo header. */
-	bool is_partial = BPF_CORE_READ_BITFIELD(kernels, ip_summed) == CHECKSUM_PARTIAL;
+	long partial = is_partial(skb, packet->ip_len);
+	if (partial < 0)
+		return -1;
 	struct tcp_header tcp = {};
 	__u32 len = write_tcp(&tcp, &packet->key, flow);
 	/* For the verifier, which does not follow the sum. */
 	if (len < TCP_LEN || len > sizeof(tcp))
 		return -1;
 	__s64 sum = pseudo_header(&packet->key, packet->ip_len, len);
-	tcp.fixed.checksum = is_partial ? folded(sum) : ~folded(bpf_csum_diff(NULL, 0, (__u32 *)&tcp, sizeof(tcp), sum));
+	tcp.fixed.checksum = partial ? folded(sum) : ~folded(bpf_csum_diff(NULL, 0, (__u32 *)&tcp, sizeof(tcp), sum));
 	if (bpf_skb_change_tail(skb, link_len + packet->ip_len + len, 0))
 		return -1;
 	if (bpf_skb_store_bytes(skb, link_len + packet->ip_len, &tcp, len, 0) ||

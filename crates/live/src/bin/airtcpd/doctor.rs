@@ -4,6 +4,7 @@ mod cc;
 mod check;
 mod circuit;
 mod compare;
+mod filter;
 mod link;
 mod proxy;
 mod rto;
@@ -22,7 +23,7 @@ Examples:
   sudo airtcpd doctor --json | jq '.sections[].checks[] | select(.verdict == \"missing\")'
 
 Tries everything and leaves nothing behind. Without root it checks what it can, and reports what it could not try.
-The exit status is 0 if link, cc, rto, proxy and circuit can all work, 1 otherwise.";
+The exit status is 0 if link, cc, rto, filter, proxy and circuit can all work, 1 otherwise.";
 
 /// Check what this host supports and what is missing
 #[derive(clap::Args)]
@@ -38,6 +39,7 @@ pub fn run(options: Options) -> anyhow::Result<ExitCode> {
         link::section(),
         cc::section(),
         rto::section(),
+        filter::section(),
         proxy::section(),
         circuit::section(),
         compare::section(),
