@@ -20,6 +20,9 @@ const volatile __u32 min_ms = 1000;
 const volatile __u32 max_ms = 120000;
 const volatile bool backoff = true;
 
+/* Whether this kernel has TCP_RTO_MAX_MS (Linux 6.15). Otherwise RTO_MAX is two minutes. */
+const volatile bool has_rto_max = true;
+
 /* Least RTO_MIN of sockets that were made with the rule's sysctls. 0: the rule needs none. */
 const volatile __u32 needed_min_us = 0;
 
@@ -79,7 +82,8 @@ static __always_inline void set(void *socket, int option, __u32 value)
 
 static __always_inline void limit_rto(struct bpf_sock_ops *ops, __u64 rto_ms)
 {
-	set(ops, TCP_RTO_MAX_MS, rto_ms < min_ms ? min_ms : rto_ms > max_ms ? max_ms : rto_ms);
+	if (has_rto_max)
+		set(ops, TCP_RTO_MAX_MS, rto_ms < min_ms ? min_ms : rto_ms > max_ms ? max_ms : rto_ms);
 }
 
 static __always_inline struct tcp_sock *tcp_sock_of(struct bpf_sock_ops *ops)
@@ -284,7 +288,8 @@ int release(struct bpf_iter__tcp *ctx)
 		exchange_user_timeout(tp, 0, PATIENCE_MS);
 		return 0;
 	}
-	set(tp, TCP_RTO_MAX_MS, stock_max_ms);
+	if (has_rto_max)
+		set(tp, TCP_RTO_MAX_MS, stock_max_ms);
 	if (!backoff)
 		set(tp, TCP_THIN_LINEAR_TIMEOUTS, 0);
 	be_as_before(tp);

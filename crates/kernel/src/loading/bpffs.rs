@@ -9,6 +9,8 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 pub const PLACE: &str = "/sys/fs/bpf";
+/// The folder in it of everything that airtcpd pins.
+pub(crate) const OURS: &str = "/sys/fs/bpf/airtcp";
 
 /// Why nothing can be pinned.
 #[derive(Debug, thiserror::Error)]

@@ -14,8 +14,12 @@ pub enum RtoError {
     Cgroup(#[from] CgroupError),
     #[error(transparent)]
     Namespace(#[from] NamespaceError),
-    #[error("this kernel has no TCP_RTO_MAX_MS ({0}): Linux 6.15 or newer is needed")]
-    OldKernel(io::Error),
+    #[error(
+        "a factor: this kernel cannot set a connection's longest RTO (TCP_RTO_MAX_MS, Linux 6.15), through which it goes. airtcp's \
+         own stack has the same timer: `airtcpd proxy run --wireless IFACE --wireless-stack own --wireless-scheme rto-m:m=10+gbn`; \
+         --floor works here"
+    )]
+    NoFactor,
     #[error("the kernel rejects the program (`airtcpd doctor` shows what is missing): {0}")]
     Program(Refusal),
     #[error(

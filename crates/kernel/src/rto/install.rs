@@ -2,7 +2,7 @@
 //! needs, and a guard for the namespace's connections that it is not for.
 
 use super::record::{self, LoadedRule, Sysctl};
-use super::{Attached, Counters, Home, RTO_MAX, RTO_MIN_SYSCTL, RtoError, RtoRule, SOCKET_RTO_MIN};
+use super::{Attached, Counters, Home, Means, RTO_MAX, RTO_MIN_SYSCTL, RtoError, RtoRule, SOCKET_RTO_MIN};
 use super::{load_and_attach, metrics, read, sockopt, sysctl};
 use crate::cgroup::{self, CgroupError};
 use crate::loading::{self, bpffs};
@@ -35,6 +35,8 @@ pub struct Installed {
 /// left behind.
 pub fn install(cgroup: &Path, rule: &RtoRule) -> Result<Installed, RtoError> {
     rule.check()?;
+    // Before anything is made.
+    let rule = &Means::of_kernel().fit(rule)?;
     let cgroup = fs::canonicalize(cgroup).map_err(|error| CgroupError::Open(cgroup.to_owned(), error))?;
     let _lock = record::lock()?;
     bpffs::mount().map_err(|error| RtoError::Installed(error.to_string()))?;
@@ -93,6 +95,8 @@ fn undo(record: &LoadedRule) -> Result<Vec<String>, RtoError> {
         unpin(&pin)?;
     }
     LoadedRule::remove()?;
+    // Others may have pins beside it.
+    let _ = fs::remove_dir(FOLDER).and_then(|()| fs::remove_dir(bpffs::OURS));
     Ok(undone)
 }
 
@@ -127,8 +131,10 @@ fn prepare(cgroup: &Path, rule: &RtoRule) -> Result<(Attached, LoadedRule), RtoE
 
 fn home(cgroup: &Path, rule: &RtoRule, sysctls: &[Sysctl]) -> Result<Home, RtoError> {
     let cookie = (!sysctls.is_empty()).then(cookie).transpose()?;
-    let min = sysctl::get(RTO_MIN_SYSCTL)?.parse().map_or(Dur::MAX, Dur::from_micros);
-    let max = sysctl::get(RTO_MAX_SYSCTL)?.parse().map_or(*RTO_MAX.end(), Dur::from_millis);
+    // A kernel without these sysctls has these.
+    let stock = |name| sysctl::get(name).ok().and_then(|value| value.parse().ok());
+    let min = stock(RTO_MIN_SYSCTL).map_or(*SOCKET_RTO_MIN.end(), Dur::from_micros);
+    let max = stock(RTO_MAX_SYSCTL).map_or(*RTO_MAX.end(), Dur::from_millis);
     let is_shared = sysctls.iter().any(|sysctl| sysctl.name == RTO_MIN_SYSCTL);
     let guarded = if is_shared { others(cgroup)? } else { None };
     if is_shared && guarded.is_none() && rule.mark.is_some() {

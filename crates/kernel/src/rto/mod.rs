@@ -3,6 +3,7 @@
 
 mod error;
 mod install;
+mod means;
 mod metrics;
 mod record;
 mod rule;
@@ -11,6 +12,7 @@ mod sysctl;
 
 pub use error::RtoError;
 pub use install::{Installed, install, installed, uninstall};
+pub use means::Means;
 pub use record::{LoadedRule, Sysctl};
 pub use rule::{RTO_MAX, RTO_MIN_SYSCTL, RtoRule, SOCKET_RTO_MIN, Timer};
 
@@ -69,21 +71,8 @@ pub struct Counters {
 /// The rule or the cgroup is not possible, or the kernel or missing rights prevent it.
 pub fn attach(cgroup: &Path, rule: &RtoRule) -> Result<Attached, RtoError> {
     rule.check()?;
-    load_and_attach(cgroup, rule, None)
+    load_and_attach(cgroup, &Means::of_kernel().fit(rule)?, None)
 }
-
-/// Checks that this kernel has TCP_RTO_MAX_MS, which every rule uses.
-///
-/// # Errors
-/// The kernel lacks it.
-pub fn has_rto_max() -> Result<(), RtoError> {
-    use nix::sys::socket::{AddressFamily, SockFlag, SockType, setsockopt, socket};
-    socket(AddressFamily::Inet, SockType::Stream, SockFlag::SOCK_CLOEXEC, None)
-        .and_then(|socket| setsockopt(&socket, sockopt::RtoMaxMs, &RTO_MAX_PROBE_MS))
-        .map_err(|errno| RtoError::OldKernel(errno.into()))
-}
-
-const RTO_MAX_PROBE_MS: u32 = 1000;
 
 impl Attached {
     /// # Errors
@@ -104,14 +93,14 @@ fn read(map: &MapHandle) -> Result<Counters, RtoError> {
 
 fn load_and_attach(cgroup: &Path, rule: &RtoRule, home: Option<&Home>) -> Result<Attached, RtoError> {
     let folder = cgroup::open(cgroup)?;
-    has_rto_max()?;
     let mut object = MaybeUninit::uninit();
     let skeleton = listening(|| load(&mut object, rule, home))?;
     let guard = match home.and_then(|home| home.guarded.as_ref()) {
         Some(root) => Some(attach_to(root, &cgroup::open(root)?, &skeleton.progs.guard)?),
         None => None,
     };
-    let release = home.map(|_| listening(|| skeleton.progs.release.attach())).transpose()?;
+    let releases = home.filter(|_| skeleton.progs.release.autoload());
+    let release = releases.map(|_| listening(|| skeleton.progs.release.attach())).transpose()?;
     let counters = MapHandle::try_from(&skeleton.maps.counters)?;
     Ok(Attached { rule: attach_to(cgroup, &folder, &skeleton.progs.rule)?, guard, release, counters })
 }
@@ -127,6 +116,10 @@ fn load<'a>(
     home: Option<&Home>,
 ) -> libbpf_rs::Result<RtoSkel<'a>> {
     let mut skeleton = RtoSkelBuilder::default().open(object)?;
+    let has_rto_max = Means::of_kernel().rto_max;
+    // Old kernels let no iterator set options. There, only listeners' floors would be released.
+    skeleton.progs.release.set_autoload(has_rto_max);
+    skeleton.progs.guard.set_autoload(home.is_some_and(|home| home.guarded.is_some()));
     if let Some(constants) = skeleton.maps.rodata_data.as_deref_mut() {
         match rule.timer {
             Timer::Factor { factor, min } => {
@@ -140,6 +133,7 @@ fn load<'a>(
         constants.ruled_mark = rule.mark.unwrap_or(0);
         constants.max_ms = whole_ms(rule.max);
         constants.backoff = rule.backoff;
+        constants.has_rto_max = has_rto_max;
         if let Some(home) = home {
             constants.ruled_namespace = home.cookie.unwrap_or(0);
             constants.stock_min_us = whole_us(home.min);
@@ -166,7 +160,7 @@ mod tests {
     #[test]
     #[allow(unsafe_code, reason = "libbpf-rs attaches to cgroups beside others alone")]
     fn a_program_that_excludes_others_is_told() {
-        if !nix::unistd::geteuid().is_root() || has_rto_max().is_err() {
+        if !nix::unistd::geteuid().is_root() || !Means::of_kernel().rto_max {
             eprintln!("skipped: not root, or an old kernel");
             return;
         }

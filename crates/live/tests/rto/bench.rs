@@ -45,8 +45,8 @@ pub fn skipped() -> bool {
         eprintln!("skipped: not root");
         return true;
     }
-    if let Err(error) = airtcp_kernel::rto::has_rto_max() {
-        eprintln!("skipped: {error}");
+    if !airtcp_kernel::rto::Means::of_kernel().rto_max {
+        eprintln!("skipped: no TCP_RTO_MAX_MS (Linux 6.15)");
         return true;
     }
     false

@@ -1,8 +1,9 @@
 //! What `airtcpd rto` needs.
 
-use super::check::{Check, Section, words};
-use airtcp_kernel::rto::{self, RtoRule};
+use super::check::{Check, Section, newer_kernel, words};
+use airtcp_kernel::rto::{self, Means, RTO_MAX, RtoRule};
 use airtcp_kernel::{cgroup, loading::missing_capabilities};
+use airtcp_wire::Dur;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -10,15 +11,29 @@ const WHY: &str = "a custom retransmission timer";
 
 pub fn section() -> Section {
     let mounted = cgroup::mount();
-    let mut checks = vec![longest_rto(), cgroups(mounted.as_deref())];
-    checks.extend(mounted.map(|root| sockops(&root)));
+    let means = Means::of_kernel();
+    let mut checks = vec![longest_rto(means.rto_max), cgroups(mounted.as_deref())];
+    checks.extend(mounted.map(|root| sockops(&root, &some_rule(means))));
     checks.extend(installed());
     Section { name: "rto, retransmission timers", checks }
 }
 
-fn longest_rto() -> Check {
-    let done = rto::has_rto_max().map(|()| "can be set per connection".to_owned()).map_err(words);
-    Check::tried("TCP_RTO_MAX_MS", WHY, done, "Linux 6.15 or newer").needed()
+fn longest_rto(has_it: bool) -> Check {
+    let what = "TCP_RTO_MAX_MS";
+    if has_it {
+        return Check::ok(what, WHY, "can be set per connection");
+    }
+    let found = "not in this kernel: --floor works, with --max 120s; --factor does not";
+    let own = "airtcpd proxy run --wireless IFACE --wireless-stack own --wireless-scheme rto-m:m=10+gbn";
+    Check::limited(what, WHY, found, &format!("`{own}`; or {}", newer_kernel("6.15")))
+}
+
+/// One that this kernel has the means for.
+fn some_rule(means: Means) -> RtoRule {
+    match means.rto_max {
+        true => RtoRule::factor(10.0),
+        false => RtoRule { max: *RTO_MAX.end(), ..RtoRule::floor(Dur::from_millis(50)) },
+    }
 }
 
 fn cgroups(mounted: Option<&Path>) -> Check {
@@ -31,13 +46,13 @@ fn cgroups(mounted: Option<&Path>) -> Check {
     }
 }
 
-fn sockops(root: &Path) -> Check {
+fn sockops(root: &Path, rule: &RtoRule) -> Check {
     if let Some(missing) = missing_capabilities() {
         let found = format!("could not be tested without {missing}");
         return Check::missing("sockops", WHY, found, "run it as root (sudo)").needed();
     }
     let path = root.join(format!("airtcp-doctor-{}", std::process::id()));
-    let attach = |folder: &Folder| rto::attach(&folder.0, &RtoRule::factor(10.0)).map_err(words);
+    let attach = |folder: &Folder| rto::attach(&folder.0, rule).map_err(words);
     let done = Folder::make(path).map_err(words).and_then(|folder| attach(&folder).map(drop));
     let done = done.map(|()| "attached the program to a cgroup, and detached it".to_owned());
     Check::tried("sockops", WHY, done, "CONFIG_CGROUP_BPF, and no exclusive program attached by others")
