@@ -1,5 +1,6 @@
 //! Writes a scenario in full, as a file that can be read again.
 
+use super::file;
 use super::link::{Outages, Shown};
 use super::model::{
     Access, Circuit, Crossing, Direction, EnterRecordings, Flow, Link, Measurement, Route, Scenario, Side,
@@ -24,7 +25,7 @@ impl Scenario {
             schemes: &self.schemes,
             profile: &self.profile,
             base_station: &self.links[self.base_station].name,
-            node: self.nodes.iter().map(|name| NodeKeys { name }).collect(),
+            node: self.nodes.iter().map(|name| file::Node { name: name.clone() }).collect(),
             link: self.links[..self.links.len() - own].iter().map(|link| self.link_keys(link)).collect(),
             flow: self.flows.iter().map(|flow| self.flow_keys(flow)).collect(),
             circuit: self.circuits.iter().map(|circuit| self.circuit_keys(circuit)).collect(),
@@ -33,12 +34,17 @@ impl Scenario {
         toml::to_string_pretty(&keys).expect("a scenario has nothing that TOML lacks")
     }
 
-    fn circuit_keys<'a>(&'a self, circuit: &'a Circuit) -> CircuitKeys<'a> {
-        CircuitKeys {
-            name: &circuit.name,
-            scheme: &circuit.scheme,
-            flows: circuit.flows.iter().map(|&flow| self.flows[flow].name.as_str()).collect(),
-            place: self.place_keys(&circuit.route),
+    fn circuit_keys(&self, circuit: &Circuit) -> file::Circuit {
+        let PlaceKeys { enter, leave, from, to } = self.place_keys(&circuit.route);
+        let [enter, leave, from, to] = [enter, leave, from, to].map(|name| name.map(str::to_owned));
+        file::Circuit {
+            name: Some(circuit.name.clone()),
+            scheme: circuit.scheme.clone(),
+            flows: circuit.flows.iter().map(|&flow| self.flows[flow].name.clone()).collect(),
+            enter,
+            leave,
+            from,
+            to,
         }
     }
 
@@ -112,25 +118,11 @@ struct ScenarioKeys<'a> {
     schemes: &'a [String],
     profile: &'a str,
     base_station: &'a str,
-    node: Vec<NodeKeys<'a>>,
+    node: Vec<file::Node>,
     link: Vec<LinkKeys<'a>>,
     flow: Vec<FlowKeys<'a>>,
-    circuit: Vec<CircuitKeys<'a>>,
+    circuit: Vec<file::Circuit>,
     measurement: Option<&'a Measurement>,
-}
-
-#[derive(Serialize)]
-struct CircuitKeys<'a> {
-    name: &'a str,
-    scheme: &'a str,
-    flows: Vec<&'a str>,
-    #[serde(flatten)]
-    place: PlaceKeys<'a>,
-}
-
-#[derive(Serialize)]
-struct NodeKeys<'a> {
-    name: &'a str,
 }
 
 #[derive(Default, Serialize)]

@@ -1,6 +1,6 @@
 //! What happens on a link now and then: delay spikes, and outages.
 
-use super::value::{Around, SideValue, Value};
+use super::value::{Around, Value};
 use crate::scenario::check::Check;
 use airtcp_proto::path;
 use airtcp_wire::{Dur, Time};
@@ -97,9 +97,7 @@ impl Value for Option<Spikes> {
         check.above_zero("extra", written.extra);
         Some(Some(Spikes { at: sorted(&written.at), ..written.clone() }))
     }
-}
 
-impl SideValue for Option<Spikes> {
     fn inherited(&self) -> Option<Spikes> {
         None
     }

@@ -1,6 +1,6 @@
 //! Delay that varies from packet to packet.
 
-use super::value::{Around, SideValue, Value};
+use super::value::{Around, Value};
 use crate::scenario::check::Check;
 use crate::scenario::files::Files;
 use crate::scenario::one_of::OneOf;
@@ -34,5 +34,3 @@ impl Value for Option<Jitter> {
         Some(Some(Jitter { distribution, overtaking, start }))
     }
 }
-
-impl SideValue for Option<Jitter> {}

@@ -6,7 +6,7 @@ use super::episodes::{Outages, Spikes};
 use super::jitter::Jitter;
 use super::protection::{Arq, ArqKeys, Fec};
 use super::queue::Queue;
-use super::value::{Around, Plain, SideValue, Value};
+use super::value::{Around, Plain, Value};
 use crate::scenario::check::Check;
 use crate::scenario::one_of::OneOf;
 use airtcp_proto::choice::choice;

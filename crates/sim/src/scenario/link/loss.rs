@@ -1,6 +1,6 @@
 //! Packets that a link loses.
 
-use super::value::{Around, SideValue, Value};
+use super::value::{Around, Value};
 use crate::scenario::check::Check;
 use airtcp_proto::choice::Faults;
 use airtcp_proto::path::Loss;
@@ -16,9 +16,7 @@ impl Value for Loss {
         check.refuse_faults(faults);
         Some(loss)
     }
-}
 
-impl SideValue for Loss {
     /// As both directions share the medium, its bursts last as long on the way back.
     fn inherited(&self) -> Loss {
         Loss::inherited(self)

@@ -1,7 +1,7 @@
 //! Links: how their keys are written and read, and the values with which they run.
 //!
-//! `keys.rs` lists the keys of one direction. Each value is a [`Value`], which says what is checked and what follows from what is around it,
-//! and a [`SideValue`](value::SideValue), which says what the way back inherits. Everything else follows from the list: the file's table and
+//! `keys.rs` lists the keys of one direction. Each value is a [`Value`], which says what is checked, what follows from what is around it, and
+//! what the way back inherits. Everything else follows from the list: the file's table and
 //! its schema, the reverse direction, [`Side`], and how a scenario is written in full.
 
 pub mod capacity;

@@ -1,6 +1,6 @@
 //! What a link does against loss: error correction and retransmission.
 
-use super::value::{Around, SideValue, Value};
+use super::value::{Around, Value};
 use crate::scenario::check::Check;
 use airtcp_proto::path::{self, BlockCode, Cover};
 use airtcp_wire::Dur;
@@ -104,6 +104,12 @@ impl Value for Option<Fec> {
         check.refuse_if(fec.parity_symbols > 1 << 20, "parity_symbols", "must be at most 1048576");
         Some((fec.parity_symbols > 0).then_some(*fec))
     }
+
+    /// Where the way back has no protection but would inherit some, it is written as switched off. So is retransmission.
+    fn shown(&self, forward: &Self) -> Option<Self> {
+        let off = forward.map(|fec| Fec { parity_symbols: 0, ..fec });
+        self.or(off).map(Some)
+    }
 }
 
 impl Value for Option<Arq> {
@@ -114,17 +120,7 @@ impl Value for Option<Arq> {
         let arq = Arq { retries, round_trip: round_trip.unwrap_or(around.round_trip), in_order, only };
         Some((retries > 0).then_some(arq))
     }
-}
 
-/// Where the way back has no protection but would inherit some, it is written as switched off.
-impl SideValue for Option<Fec> {
-    fn shown(&self, forward: &Self) -> Option<Self> {
-        let off = forward.map(|fec| Fec { parity_symbols: 0, ..fec });
-        self.or(off).map(Some)
-    }
-}
-
-impl SideValue for Option<Arq> {
     fn shown(&self, forward: &Self) -> Option<Self> {
         let off = forward.map(|arq| Arq { retries: 0, ..arq });
         self.or(off).map(Some)

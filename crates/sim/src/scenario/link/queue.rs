@@ -1,6 +1,6 @@
 //! The queue in front of a link: each discipline has its own keys and defaults.
 
-use super::value::{Around, SideValue, Value};
+use super::value::{Around, Value};
 use crate::scenario::check::Check;
 use crate::scenario::one_of::OneOf;
 use airtcp_proto::queue::{Discipline, Room, drop_tail};
@@ -63,5 +63,3 @@ impl Value for Queue {
         Some(Queue { room, discipline })
     }
 }
-
-impl SideValue for Queue {}

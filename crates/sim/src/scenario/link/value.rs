@@ -2,32 +2,31 @@
 
 use crate::scenario::check::Check;
 use airtcp_wire::{Dur, Rate};
-use serde::Serialize;
 
 /// The value of a key, as it runs.
-pub(crate) trait Value: Sized {
+pub(crate) trait Value: Sized + Clone {
     /// The value as it is written.
     type Written;
 
     /// Checks and completes it. `None` if it is wrong, which has been reported.
     fn read(written: &Self::Written, around: &Around, check: &mut Check<'_>) -> Option<Self>;
-}
 
-/// The value of a key of one direction. The default is what holds where the key is absent.
-pub(crate) trait SideValue: Value + Clone + Default + PartialEq + Serialize {
     /// What the way back has if its key is absent and the way there has this.
     fn inherited(&self) -> Self {
         self.clone()
     }
 
     /// What is written in a file, to be read again as this. `forward` is the value of the way there, or this one if it is that.
-    fn shown(&self, forward: &Self) -> Option<Self> {
+    fn shown(&self, forward: &Self) -> Option<Self>
+    where
+        Self: Default + PartialEq,
+    {
         [self, forward].iter().any(|value| **value != Self::default()).then(|| self.clone())
     }
 }
 
 /// A value that runs as it is written, whichever it is.
-pub(crate) trait Plain: Clone + Default + PartialEq + Serialize {}
+pub(crate) trait Plain: Clone {}
 
 impl<T: Plain> Value for T {
     type Written = T;
@@ -36,8 +35,6 @@ impl<T: Plain> Value for T {
         Some(written.clone())
     }
 }
-
-impl<T: Plain> SideValue for T {}
 
 /// What a value may depend on, beside what is written.
 #[derive(Clone, Copy)]
