@@ -83,7 +83,7 @@ test: tools field-tools ## every test and lint
 	@$(MAKE) --no-print-directory -j2 --output-sync=line tests-built lint-python play-if-possible
 	@$(MAKE) --no-print-directory field-if-possible
 	@log=$$(mktemp); $(MAKE) --no-print-directory tests-field >$$log 2>&1 & field=$$!; \
-	    $(MAKE) --no-print-directory tests-lab; lab=$$?; \
+	    $(MAKE) --no-print-directory tests-lab && $(MAKE) --no-print-directory tests-kernel; lab=$$?; \
 	    wait $$field; field=$$?; cat $$log; rm $$log; exit $$((lab | field))
 	@$(MAKE) --no-print-directory bench-smoke
 
@@ -104,8 +104,13 @@ test-live: field .venv/engine.stamp tools programs ## the tests on this kernel: 
 test-kernels: field kernel-tools ## every feature on KERNELS of Debian, under qemu; writes docs/kernels.md; as root
 	python3 scripts/kernels $(KERNELS) --docs docs
 
+# Beside the rest of the tests in real time, which it does not disturb: it has a processor only where nothing else wants one.
+tests-kernel: kernel-tools
+	@[ ! -e target/debug/airtcpd ] || $(WHEN_IDLE) \
+	    python3 scripts/kernels 6.1 --airtcpd target/debug/airtcpd --if-possible --limit 150
+
 kernel-tools:
-	@scripts/install-tools.sh qemu-system-x86_64=qemu-system-x86 debootstrap=debootstrap zstd=zstd
+	@scripts/install-tools.sh qemu-system-x86_64=qemu-system-x86 debootstrap=debootstrap
 
 # In a root of their own: nothing is installed on this host, and none of their daemons starts.
 programs: .venv/deps.stamp tools ## the programs that `make test-live` tries, from Debian, in target/programs; as root

@@ -12,6 +12,12 @@ from pathlib import Path
 SUITES = ("bullseye", "bookworm", "bookworm-backports", "trixie", "trixie-backports", "sid")
 KEYS = "/usr/share/keyrings/debian-archive-keyring.gpg"
 PARTS = re.compile(r"linux-(image|modules|binary)-[0-9]")
+EXCLUDED = (
+    "*/kernel/fs", "*/kernel/sound", "*/kernel/drivers/[!n]*", "*/kernel/drivers/net/*/*",
+    "*/kernel/net/bluetooth", "*/kernel/net/mac80211", "*/kernel/net/wireless", "./usr/share",
+    "*/System.map*",
+)  # fmt: skip
+"""What a guest without devices does not need of a kernel."""
 OTHER_BUILDS = re.compile(r"cloud|-rt-|dbg|unsigned|lpae|16k")
 
 
@@ -63,13 +69,6 @@ class Packages:
         images = [*place.glob("boot/vmlinuz-*"), modules / "vmlinuz"]
         return Kernel(modules.name, next(image for image in images if image.exists()), modules)
 
-    def busybox(self) -> Path:
-        """Fetches a static busybox, and returns the program."""
-        place = self.folder / "busybox"
-        if not place.exists():
-            self._unpack("busybox-static", place)
-        return next(place.glob("**/bin/busybox"))
-
     def _newest(self, version: str) -> str:
         pattern = rf"^linux-image-{re.escape(version)}[.-].*amd64$"
         lines = _apt(["apt-cache", *self._options(), "search", "--names-only", pattern]).splitlines()
@@ -90,7 +89,11 @@ class Packages:
         _apt(["apt-get", *self._options(), "-q", "download", package], cwd=packages)
         file = next(iter(packages.glob(f"{package}_*.deb")))
         place.mkdir(parents=True, exist_ok=True)
-        subprocess.run(["dpkg-deb", "-x", file, place], check=True)
+        with subprocess.Popen(["dpkg-deb", "--fsys-tarfile", file], stdout=subprocess.PIPE) as content:
+            excluded = [f"--exclude={pattern}" for pattern in EXCLUDED]
+            subprocess.run(["tar", "-x", "-C", place, *excluded], stdin=content.stdout, check=True)
+        if content.returncode:
+            raise FetchError(f"{file.name} could not be unpacked")
         file.unlink()
 
     def _options(self) -> list[str]:

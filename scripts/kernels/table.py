@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+MARK = "FEATURE "
 FAILS = "**fails**"
-LEAVES = "**leaves something**"
 INTRODUCTION = """# Kernels
 
 What works where: every feature of `airtcpd` on kernels of Debian, booted under qemu with a counted clock
 (`make test-kernels`, which made this page). Numbers are what the guest measured: goodput of iperf3, or a
-round trip. A feature works if it does what it is for, ends as it should, and leaves nothing behind:
-interfaces, addresses, rules, routes, nft, pins, programs, sysctls, files.
+round trip. A feature works if it does what it is for and ends as it should. What each group leaves behind is
+found by comparing interfaces, addresses, rules, routes, nft, qdiscs, pins, programs, sysctls and files.
 """
 
 
@@ -32,16 +32,21 @@ class Result:
     features: list[dict[str, Any]]
 
     @property
+    def tried(self) -> set[str]:
+        """Names what the guest has come to."""
+        return {each["feature"] for each in self.features}
+
+    @property
     def good(self) -> set[str]:
-        """Names what works and leaves nothing."""
-        return {each["feature"] for each in self.features if each["works"] and not each["left"]}
+        """Names what works."""
+        return {each["feature"] for each in self.features if each["works"]}
 
 
 def read(folder: Path) -> Result:
-    """Reads what a guest wrote to its folder."""
+    """Reads what a guest said, from its folder."""
     about = json.loads((folder / "about").read_text(encoding="utf-8"))
-    path = folder / "features"
-    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+    said = (folder / "said").read_text(encoding="utf-8", errors="replace")
+    lines = [line.removeprefix(MARK) for line in said.splitlines() if line.startswith(MARK)]
     return Result(**about, features=[json.loads(line) for line in lines])
 
 
@@ -51,7 +56,6 @@ def text(result: Result) -> str:
     for each in result.features:
         word = "ok  " if each["works"] else "FAIL"
         lines.append(f"  {word} {each['feature']}" + (f": {each['says']}" if each["says"] else ""))
-        lines += [f"       left: {line}" for line in each["left"]]
     if not result.has_ended:
         lines.append("  FAIL the guest did not come to its end")
     return "\n".join(lines)
@@ -81,22 +85,16 @@ def claims(page_text: str, version: str) -> set[str]:
     if not cells or version not in cells[0]:
         return set()
     column = cells[0].index(version)
-    return {row[0] for row in cells[2:] if row[column] not in ("", FAILS, LEAVES)}
+    return {row[0] for row in cells[2:] if row[column] not in ("", FAILS)}
 
 
 def _cell(result: Result, name: str) -> str:
     for each in result.features:
         if each["feature"] == name:
-            if not each["works"]:
-                return FAILS
-            return LEAVES if each["left"] else each["says"] or "works"
+            return (each["says"] or "works") if each["works"] else FAILS
     return ""
 
 
 def _reasons(result: Result) -> list[str]:
-    lines = []
-    for each in result.features:
-        if not each["works"]:
-            lines.append(f"- {result.version}, {each['feature']}: `{each['says']}`")
-        lines += [f"- {result.version}, {each['feature']} leaves `{line}`" for line in each["left"]]
-    return lines
+    failures = [each for each in result.features if not each["works"]]
+    return [f"- {result.version}, {each['feature']}: `{each['says']}`" for each in failures]

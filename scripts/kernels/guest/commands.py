@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 PATIENCE_S = 120
-"""Generous, because the guest's clock runs ahead while it waits for the host's folders."""
+"""Of the guest's time, which is no more than what it computes and waits."""
 
 
 class Failed(Exception):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import signal
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -26,7 +25,7 @@ CONTROLLERS = (
     "westwood-nr",
     "westwood-vt",
 )
-TRANSFER_S = 4
+TRANSFER_S = 2
 UDP_SEGMENT = 103
 KEY = "/tmp/circuit.key"
 GATEWAY = f"{hosts.MOBILE}:4007"
@@ -43,7 +42,7 @@ class Feature:
 
 
 def behind_the_link(control: str, at_least_mbps: float) -> str:
-    transfer = f"iperf3 -c $AIRTCP_LINK_FAR -C {control} -t {TRANSFER_S} -J"
+    transfer = f"iperf3 -c $AIRTCP_LINK_FAR -C {control} -t {TRANSFER_S} -i 0 -J"
     return carries(run("airtcpd", "link", "--shell", LOSSY, "--", "sh", "-c", transfer), at_least_mbps)
 
 
@@ -119,7 +118,7 @@ def circuit(ending: signal.Signals = signal.SIGTERM) -> str:
 def decouple() -> str:
     file = _key()
     receive = ("airtcpd", "circuit", "receive", "--listen", GATEWAY, *file)
-    transfer = ("iperf3", "-c", hosts.MOBILE, "-t", "3", "-J")
+    transfer = ("iperf3", "-c", hosts.MOBILE, "-t", str(TRANSFER_S), "-i", "0", "-J")
     with hosts.slow(), daemon(*receive, inside="M"):
         return carries(
             run("airtcpd", "decouple", "--receiver", GATEWAY, *file, "--", *transfer, inside="R"), 5
@@ -185,10 +184,8 @@ FEATURES = (
 
 
 def warm() -> None:
-    """Runs every program once, so that later they come out of the guest's memory."""
-    for module in ("tcp_bbr", "veth", "tun", "sch_fq", "sch_netem", "nft_tproxy", "nft_socket"):
-        run("modprobe", module)
-    for program in ("iperf3", "nft", "ip", "tc", "ss", "ping", "sysctl", "nsenter", "find", "bpftool", "ps"):
-        Path(shutil.which(program) or "/dev/null").read_bytes()
+    """Brings in what the first use brings in: later, it would be found as left behind."""
+    run("modprobe", "-a", "tcp_bbr", "veth", "tun", "sch_fq", "sch_netem", "nft_tproxy", "nft_socket")
+    run("nft", "list", "ruleset")
     run("airtcpd", "--version")
     run("airtcpd", "link", "--shell", PLAIN, "--", "true")

@@ -31,7 +31,7 @@ def make() -> None:
 
 def transfer(at_least_mbps: float) -> str:
     """Sends from the fixed host to the mobile one."""
-    said = run("iperf3", "-c", MOBILE, "-t", "3", "-b", "30M", "-J", inside="F")
+    said = run("iperf3", "-c", MOBILE, "-t", "1", "-b", "30M", "-i", "0", "-J", inside="F")
     return carries(said, at_least_mbps)
 
 

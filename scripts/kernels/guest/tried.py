@@ -1,64 +1,51 @@
-"""Tries each feature on this guest's kernel, and writes a line of JSON for each to /out/features.
+"""Tries each feature on this guest's kernel. A line for each, `FEATURE` and JSON; the others are a log.
 
 Standard library only; runs as root, in a guest of its own.
 """
 
 from __future__ import annotations
 
-import io
 import json
+import time
 from collections.abc import Callable
-from contextlib import redirect_stdout
+from functools import partial
+from itertools import groupby
 from pathlib import Path
-from typing import TypeVar
 
 import hosts
 import leftovers
-from commands import Failed, run
-from features import FEATURES, Feature, warm
-
-OUT = Path("/out")
-Value = TypeVar("Value")
+from commands import Failed
+from features import FEATURES, warm
 
 
 def main() -> None:
     chosen = Path("/guest/only").read_text(encoding="utf-8")
-    _logged(warm)
-    _logged(hosts.make)
+    warm()
+    hosts.make()
     state = leftovers.state()
-    for feature in FEATURES:
-        if chosen in feature.name:
-            found = _tried(feature)
+    for section, features in groupby(FEATURES, lambda feature: feature.section):
+        wanted = [feature for feature in features if chosen in feature.name]
+        for feature in wanted:
+            print(f"######## {time.monotonic():.3f} {feature.name}")
+            _tell(feature.name, section, feature.attempt)
+        if wanted:
             left, state = leftovers.differences(state)
-            _add(
-                "features",
-                json.dumps({"feature": feature.name, "section": feature.section, **found, "left": left}),
-            )
-    if not chosen:
-        _add("doctor", _logged(lambda: run("airtcpd", "doctor", "--json")))
+            _tell(f"{section}: leaves nothing", section, partial(_nothing, left))
 
 
-def _tried(feature: Feature) -> dict[str, object]:
-    _add("log", f"######## {feature.name}")
+def _nothing(left: list[str]) -> str:
+    print("".join(f"left: {line}\n" for line in left))
+    if left:
+        raise Failed(f"{left[0]} (and {len(left) - 1} more)" if len(left) > 1 else left[0])
+    return ""
+
+
+def _tell(name: str, section: str, attempt: Callable[[], str]) -> None:
     try:
-        return {"works": True, "says": _logged(feature.attempt)}
+        found = {"works": True, "says": attempt()}
     except Failed as failure:
-        return {"works": False, "says": str(failure)}
-
-
-def _logged(attempt: Callable[[], Value]) -> Value:
-    """Keeps what is said until the end: a write to the host's folder would let the clock run ahead."""
-    said = io.StringIO()
-    try:
-        with redirect_stdout(said):
-            return attempt()
-    finally:
-        _add("log", said.getvalue())
-
-
-def _add(name: str, text: str) -> None:
-    with (OUT / name).open("a", encoding="utf-8") as file:
-        file.write(f"{text}\n")
+        found = {"works": False, "says": str(failure)}
+    print("FEATURE", json.dumps({"feature": name, "section": section, **found}), flush=True)
 
 
 if __name__ == "__main__":
