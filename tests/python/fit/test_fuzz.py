@@ -94,6 +94,12 @@ TELLING = [
 """What readers look for, and what hurts."""
 
 
+def test_every_format_has_a_valid_file() -> None:
+    """But captures: `crates/capture/tests/any_bytes.rs` mutates those."""
+    likeliest = {max(readers(), key=lambda reader: reader.recognises(data)).name for data in VALID.values()}
+    assert {reader.name for reader in readers()} - likeliest == {"capture"}
+
+
 @st.composite
 def mutants(draw: st.DrawFn) -> bytes:
     """A valid file, a few times cut, doubled, spliced with another one, or with bytes put in."""
