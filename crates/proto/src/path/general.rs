@@ -1,10 +1,9 @@
 //! Any queue, any transmitter, any delay.
 
 use super::compression::Compressible;
-use super::front::{Foreseen, Front, Handoff};
+use super::front::{Front, Handoff};
 use super::line::Line;
 use super::link::{Output, QueueView};
-use super::shortcut::Lean;
 use super::stats::LinkStats;
 use super::{Episodes, LossModel};
 use crate::queue::{DropCause, Item};
@@ -15,15 +14,6 @@ pub(super) struct General {
     pub loss_before: Option<Box<dyn LossModel>>,
     pub front: Front,
     pub line: Line,
-}
-
-impl From<Lean> for General {
-    fn from(lean: Lean) -> General {
-        let Lean { limit, transmitter, propagation, loss, .. } = lean;
-        let mut line = Line::new(Box::new(transmitter), propagation);
-        line.loss = loss;
-        General::new(Front::Foreseen(Foreseen::new(limit)), line)
-    }
 }
 
 impl General {

@@ -7,19 +7,22 @@ use super::backlog::{Backlog, Shape};
 use super::expected::Expected;
 use crate::marks::{self, Mark};
 use crate::path::dropped::Dropped;
+use crate::path::front::{Foreseen, Front};
+use crate::path::general::General;
+use crate::path::line::Line;
 use crate::path::link::{Fate, Output, QueueView};
 use crate::path::stats::{Ahead, Counters, LinkStats};
-use crate::path::{FixedRate, LossModel};
+use crate::path::{FixedRate, LossModel, Transmitter};
 use crate::prefetch::prefetch;
 use crate::queue::{DropCause, Item, Limit};
 use crate::ring::Ring;
 use airtcp_wire::{Dur, Time};
 
 pub struct Lean {
-    pub limit: Limit,
-    pub transmitter: FixedRate,
-    pub propagation: Dur,
-    pub loss: Option<Box<dyn LossModel>>,
+    limit: Limit,
+    transmitter: FixedRate,
+    propagation: Dur,
+    loss: Option<Box<dyn LossModel>>,
     /// How many packets come through before the loss model must be asked.
     until_loss: u32,
     backlog: Backlog,
@@ -33,19 +36,21 @@ pub struct Lean {
     flights: Ring<Output>,
     dropped: Dropped,
     /// When the first packet of `flights` or `dropped` comes out.
-    pub next_out: Time,
+    next_out: Time,
     counters: Counters,
     /// A packet that comes out by then may [pass](Lean::pass).
     horizon: Time,
     /// A packet that comes out before then passes unless it is lost. Zero while packets are under way.
     open_until: Time,
     /// Nobody waits for a packet that comes out later.
-    pub end: Time,
+    end: Time,
 }
 
 impl Lean {
-    pub fn new(limit: Limit, transmitter: FixedRate, propagation: Dur) -> Lean {
-        Lean {
+    /// The link with these parts, if the transmitter's rate is constant.
+    pub fn of(limit: Limit, transmitter: &dyn Transmitter, propagation: Dur) -> Option<Lean> {
+        let transmitter = transmitter.fixed()?;
+        Some(Lean {
             limit,
             transmitter,
             propagation,
@@ -62,7 +67,15 @@ impl Lean {
             horizon: Time::ZERO,
             open_until: Time::ZERO,
             end: Time::NEVER,
-        }
+        })
+    }
+
+    pub fn set_loss(&mut self, loss: Box<dyn LossModel>) {
+        self.loss = Some(loss);
+    }
+
+    pub fn set_end(&mut self, end: Time) {
+        self.end = end;
     }
 
     pub fn set_horizon(&mut self, horizon: Time) {
@@ -337,6 +350,12 @@ impl Lean {
         self.flights.front().map_or(Time::NEVER, |flight| flight.at)
     }
 
+    /// When the next packet comes out or is reported as dropped.
+    #[inline]
+    pub fn next_out(&self) -> Time {
+        self.next_out
+    }
+
     pub fn queue_view(&mut self, now: Time) -> QueueView {
         let (packets, bytes) = self.count(now);
         QueueView { packets, bytes, average: None }
@@ -364,5 +383,14 @@ impl Lean {
             waiting: packets as u64,
             ..Ahead::default()
         }
+    }
+}
+
+impl From<Lean> for General {
+    fn from(lean: Lean) -> General {
+        let Lean { limit, transmitter, propagation, loss, .. } = lean;
+        let mut line = Line::new(Box::new(transmitter), propagation);
+        line.loss = loss;
+        General::new(Front::Foreseen(Foreseen::new(limit)), line)
     }
 }
