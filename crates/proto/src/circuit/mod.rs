@@ -9,7 +9,6 @@
 //! they have left. At the far end, the [`Receiver`] acknowledges header packets. It does not see data, but the driver reports what
 //! passes, and the ACKs say what is missing. They do so in their window field, which control packets do not need.
 
-mod burst;
 pub(crate) mod compression;
 mod config;
 mod control;
@@ -17,15 +16,18 @@ mod data_tcp;
 mod fec;
 mod gmb;
 mod losses;
+mod outlet;
 mod receiver;
 mod sender;
+mod shortcut;
 mod tunnel_queue;
 
-pub use burst::{Outlet, Pair, transmit};
 pub use compression::saving as saved_by_compression;
 pub use config::{Compression, Config, ErrorControl, MAX_FEC};
+pub use outlet::{Outlet, Pair};
 pub use receiver::{Receiver, Reply};
 pub use sender::{Output, Sender};
+pub use shortcut::transmit;
 
 use airtcp_wire::ip::IPV4_HEADER_LEN;
 use airtcp_wire::{Header, Segment, tcp};

@@ -123,7 +123,7 @@ impl Receiver {
     /// As [`poll_timeout`](Receiver::poll_timeout) for one control TCP, right after an expected header packet.
     #[inline(always)]
     pub fn poll_expected_timeout(&self, control: u16) -> Time {
-        self.controls[usize::from(control)].connection.poll_expected_timeout()
+        self.controls[usize::from(control)].connection.ack_deadline()
     }
 
     /// As [`poll_transmit`](Receiver::poll_transmit), right after an expected header packet. SACK blocks are written to `sack`.
@@ -135,7 +135,7 @@ impl Receiver {
         sack: &mut SackBlocks,
     ) -> Option<(Header, Reply)> {
         let connection = &mut self.controls[usize::from(control)].connection;
-        let mut ack = connection.poll_expected_ack(now, sack)?;
+        let mut ack = connection.poll_ack(now, sack)?;
         self.turn = usize::from(control);
         if self.reports_losses {
             ack.window = self.missing;

@@ -26,7 +26,6 @@ mod rtt;
 mod scoreboard;
 mod segment_timers;
 mod sender;
-mod shortcut;
 mod spurious;
 mod stamps;
 mod stats;

@@ -1,6 +1,5 @@
 //! The application's interface: calls and queries.
 
-use super::prediction::Prediction;
 use super::{Connection, Event, SenderView, State, Stats};
 use crate::tcp::core::Phase;
 use crate::tcp::sender::Sender;
@@ -34,7 +33,7 @@ impl Connection {
     #[inline(always)]
     pub fn set_unsent(&mut self, bytes: u64) {
         // The amount of unsent data does not change which ACKs are expected.
-        if !matches!(self.prediction, Prediction::Sending | Prediction::Repairing) {
+        if !self.prediction.sends_new() {
             self.forget_prediction();
         }
         self.begin_to_send();

@@ -4,27 +4,31 @@ mod acks;
 mod application;
 mod arrival;
 mod closing;
+mod half;
+mod halves;
 mod opening;
+mod outlet;
 mod output;
-mod prediction;
 mod report;
+mod shortcut;
 mod transmit;
 
-pub use prediction::Reply;
-pub use report::{Event, SenderView, State, Transmit};
-pub use transmit::{Outcome, Outlet, transmit};
+pub use outlet::{Outcome, Outlet};
+pub use report::{Event, Reply, SenderView, State, Transmit};
+pub use transmit::transmit;
 
 use super::config::TcpConfig;
 use super::handshake::{Negotiated, Rules};
 use super::outgoing::Reason;
 use super::receiver::Receiver;
 use super::sender::Sender;
-use super::shortcut::rest::{Half, ReceivingHalf, SendingHalf};
 use super::stats::Stats;
 use crate::cc::RegistryError;
 use crate::prefetch::prefetch_part;
 use airtcp_wire::{Ecn, Segment, Seq, Time};
-use prediction::Prediction;
+use half::Half;
+use halves::{ReceivingHalf, SendingHalf};
+use shortcut::Prediction;
 use std::mem::offset_of;
 use std::ops::Range;
 use std::sync::Arc;
@@ -186,6 +190,13 @@ impl Connection {
         }
     }
 
+    /// Something unexpected happens: wakes the sender, or computes the deadlines that plain ACKs have left uncomputed.
+    #[inline]
+    pub(super) fn forget_prediction(&mut self) {
+        self.prediction = Prediction::Unknown;
+        self.sender_mut().settle_plain_acks();
+    }
+
     /// A timer may have expired.
     #[inline]
     pub fn handle_timeout(&mut self, now: Time) {
@@ -196,11 +207,11 @@ impl Connection {
     #[inline]
     pub fn handle_due(&mut self, now: Time) -> Option<Time> {
         let (expires, departs) = match self.sender.get() {
-            Some(sender) if self.prediction != Prediction::Receiving => {
+            Some(sender) if !self.prediction.receives() => {
                 (self.expires(sender, now), sender.next_departure(self.clock) <= now)
             }
             // A connection that only receives has no other timer.
-            _ => (self.poll_expected_timeout() <= now, false),
+            _ => (self.ack_deadline() <= now, false),
         };
         if self.is_timeless() || !(expires || departs) {
             return Some(self.poll_timeout());
@@ -221,7 +232,7 @@ impl Connection {
             receiver.acks.handle_timeout(now);
         }
         // A connection that only receives has no other timer.
-        if self.prediction != Prediction::Receiving {
+        if !self.prediction.receives() {
             self.handle_other_timeouts(now);
         }
     }
@@ -256,6 +267,12 @@ impl Connection {
     pub fn earliest_timeout(&self) -> Time {
         let Some(sender) = self.sender.get() else { return Time::ZERO };
         self.earliest_of(sender.earliest_deadline()).min(sender.next_departure(self.clock))
+    }
+
+    /// When a delayed ACK leaves; [`Time::NEVER`] if there is none.
+    #[inline(always)]
+    pub(crate) fn ack_deadline(&self) -> Time {
+        self.receiver.ack_deadline()
     }
 
     /// Returns whether no timer can run, because the state is CLOSED or LISTEN.
@@ -295,7 +312,7 @@ impl Connection {
     /// The earliest deadline, where `sender` is that of the sender's timers.
     #[inline(always)]
     fn earliest_of(&self, sender: Time) -> Time {
-        sender.min(self.receiver.ack_deadline()).min(self.wait_deadline())
+        sender.min(self.ack_deadline()).min(self.wait_deadline())
     }
 
     #[inline(always)]

@@ -1,10 +1,10 @@
 //! Opening: LISTEN, SYN-SENT, and the SYNs that leave.
 
+use super::half::Half;
 use super::{Connection, Event, Receiver, State, Transmit};
 use crate::Chances;
 use crate::cc::WindowRules;
 use crate::tcp::handshake::{Negotiated, negotiate, offer};
-use crate::tcp::shortcut::rest::Half;
 use crate::tcp::spurious::timestamp;
 use airtcp_wire::{Ecn, Flags, Segment, Seq, Time, Timestamps};
 

@@ -3,7 +3,7 @@
 use super::{Connection, Reason, State, Transmit};
 use crate::tcp::outgoing::Outgoing;
 use crate::tcp::sender::Sender;
-use airtcp_wire::{Ecn, Flags, Header, Segment, Time};
+use airtcp_wire::{Ecn, Flags, Header, SackBlocks, Segment, Time};
 
 impl Connection {
     /// The next segment to send, if any may be sent now.
@@ -89,6 +89,28 @@ impl Connection {
         let nxt = self.sender.count_ack();
         out.segment = self.segment(now, nxt);
         (out.ecn, out.reason, out.offset) = (Ecn::NotEct, Reason::Ack, 0);
+    }
+
+    /// On a connection with nothing else to send: the ACK that leaves now, if one is due. Its SACK blocks replace those in
+    /// `sack`.
+    #[inline(always)]
+    pub(crate) fn poll_ack(&mut self, now: Time, sack: &mut SackBlocks) -> Option<Header> {
+        if !self.receiver.is_ack_due() {
+            return None;
+        }
+        self.clock = now;
+        let nxt = self.sender.count_ack();
+        sack.clear();
+        if self.receiver.has_blocks() {
+            self.receiver.fill_sack(self.negotiated.timestamps, sack);
+        }
+        Some(self.header(now, nxt, Flags::ACK))
+    }
+
+    /// The ECN field of new data (RFC 3168 §6.1.2).
+    #[inline(always)]
+    pub fn new_data_ecn(&self) -> Ecn {
+        if self.negotiated.ecn { Ecn::Ect0 } else { Ecn::NotEct }
     }
 
     pub(super) fn data_segment(&mut self, now: Time, outgoing: &Outgoing, out: &mut Transmit) {

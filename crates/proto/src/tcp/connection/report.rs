@@ -1,7 +1,7 @@
 //! What a connection reports to its driver and its application.
 
 use crate::tcp::outgoing::Reason;
-use airtcp_wire::{Dur, Ecn, Segment};
+use airtcp_wire::{Dur, Ecn, Header, Segment, Time};
 
 /// Connection states (RFC 9293 §3.3.2).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -28,6 +28,15 @@ pub struct Transmit {
     pub reason: Reason,
     /// Stream position of the first payload byte: 0 is the first byte that the application wrote.
     pub offset: u64,
+}
+
+/// What follows from text that was expected.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Reply {
+    /// This ACK leaves now.
+    Now(Header),
+    /// An ACK leaves at that time, or none if that is [`Time::NEVER`].
+    By(Time),
 }
 
 /// What the application should know.

@@ -1,7 +1,7 @@
 //! The sending half: acknowledgments in, the next segment's range out.
 
 mod acks;
-mod plain;
+mod shortcut;
 mod timers;
 mod transmit;
 
@@ -91,7 +91,7 @@ pub struct Sender {
     pub retries: u32,
 }
 
-pub use plain::Burst;
+pub use shortcut::Burst;
 
 impl Sender {
     /// The byte range that an ACK touches while only data is sent and nothing is lost.
@@ -298,6 +298,16 @@ impl Sender {
     /// Returns whether something is to be sent, or outstanding.
     pub fn has_work(&self) -> bool {
         self.unsent() > 0 || !self.core.board.is_empty()
+    }
+
+    /// Returns whether nothing is outstanding, unsent or ever resent, and no timer runs.
+    pub fn is_idle(&self) -> bool {
+        self.core.board.is_empty()
+            && self.unsent() == 0
+            && self.core.stats.retransmissions == 0
+            && self.rto_deadline.is_never()
+            && self.persist.is_idle()
+            && self.policy_deadline().is_never()
     }
 
     /// Returns whether nothing is outstanding, nor was resent, so that an ACK of `ack` can report only the peer's window.

@@ -2,7 +2,7 @@
 
 use super::Sender;
 use crate::tcp::config::TimeoutPolicy;
-use crate::tcp::core::{Core, Expiry, Phase};
+use crate::tcp::core::{Expiry, Phase};
 use crate::tcp::outgoing::Reason;
 use crate::tcp::recovery::LossRecovery;
 use crate::tcp::scoreboard::Fate;
@@ -15,7 +15,7 @@ impl Sender {
     /// RFC 6298 §5: (5.2) all acknowledged: off; (5.3) new data acknowledged: restart.
     #[inline(always)]
     pub(super) fn restart_timer(&mut self, now: Time, has_progress: bool) {
-        debug_assert!(self.restarted_at.is_never(), "what plain ACKs leave open is settled before");
+        debug_assert!(!self.leaves_timers_open(), "what plain ACKs leave open is settled before");
         if self.segment_timers.is_some() {
             self.settle_segment_timers();
         } else if self.core.board.is_empty() {
@@ -23,30 +23,6 @@ impl Sender {
         } else if has_progress || self.rto_deadline.is_never() {
             self.rto_deadline = self.core.rtt.deadline(now);
         }
-    }
-
-    /// Restarts the timer on a plain ACK of new data. The deadline is computed later: most likely another ACK comes first.
-    #[inline(always)]
-    pub(super) fn postpone_timer(&mut self, now: Time) {
-        self.restarted_at = now;
-        if self.core.board.is_empty() {
-            (self.rto_deadline, self.restarted_at) = (Time::NEVER, Time::NEVER);
-        }
-    }
-
-    /// When the retransmission timer expires.
-    #[inline(always)]
-    fn rto_deadline(&self) -> Time {
-        match self.restarted_at.is_never() {
-            true => self.rto_deadline,
-            false => self.restarted_deadline(),
-        }
-    }
-
-    /// When the retransmission timer expires that a plain ACK restarted.
-    #[inline(never)]
-    fn restarted_deadline(&self) -> Time {
-        self.core.rtt.deadline(self.restarted_at)
     }
 
     #[cold]
@@ -66,37 +42,9 @@ impl Sender {
         deadline
     }
 
-    /// A cheap lower bound of [`deadline`](Sender::deadline) while plain ACKs leave it uncomputed; else [`Time::ZERO`].
-    #[inline(always)]
-    pub fn earliest_deadline(&self) -> Time {
-        if !self.leaves_timers_open() {
-            return Time::ZERO;
-        }
-        let Core { board, rtt, .. } = &self.core;
-        // A tail loss probe may leave one RTO after the oldest segment.
-        let since = board.oldest_at().unwrap_or(self.restarted_at);
-        rtt.earliest(since).min(self.policy.earliest_probe(rtt, self.restarted_at))
-    }
-
-    /// Returns whether plain ACKs have restarted timers whose deadlines have not been computed since.
-    #[inline(always)]
-    pub fn leaves_timers_open(&self) -> bool {
-        !self.restarted_at.is_never()
-    }
-
     #[inline]
     pub(super) fn policy_deadline(&self) -> Time {
         self.policy.deadline(&self.core, self.rto_deadline())
-    }
-
-    /// Computes the deadlines that plain ACKs have left uncomputed.
-    #[inline]
-    pub fn settle_plain_acks(&mut self) {
-        if !self.restarted_at.is_never() {
-            self.rto_deadline = self.rto_deadline();
-            self.restarted_at = Time::NEVER;
-        }
-        self.policy.settle_plain_acks(&self.core, self.rto_deadline);
     }
 
     /// When the pacer lets the next segment leave; [`Time::NEVER`] if it holds nothing back.
@@ -140,7 +88,7 @@ impl Sender {
 
     /// RFC 6298 §5.4 to §5.6.
     fn handle_rto(&mut self, now: Time) {
-        debug_assert!(self.restarted_at.is_never(), "what plain ACKs leave open is settled before");
+        debug_assert!(!self.leaves_timers_open(), "what plain ACKs leave open is settled before");
         self.rto_deadline = Time::NEVER;
         let Some((index, retries)) = self.expired_segment(now) else { return };
         self.retries = retries;

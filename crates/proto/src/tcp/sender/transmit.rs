@@ -105,7 +105,7 @@ impl Sender {
         self.timed.iter_mut().for_each(|timed| timed.on_resent(sent.start));
         let restarts = self.restarts_at_fast_retransmit && reason == Reason::FastRetransmit;
         if index == 0 && (restarts || self.policy.rearms_timer()) {
-            debug_assert!(self.restarted_at.is_never(), "what plain ACKs leave open is settled before");
+            debug_assert!(!self.leaves_timers_open(), "what plain ACKs leave open is settled before");
             self.rto_deadline = self.core.rtt.deadline(now);
         }
         self.after_send(now, &sent, self.core.board.number(index));
@@ -262,9 +262,9 @@ impl Sender {
         self.core.reduction.on_sent(sent.bytes());
         self.policy.on_sent(&self.core, now, sent, number);
         // With a timer for each segment, plain ACKs compute every deadline at once.
-        match self.restarted_at.is_never() {
-            true => self.start_timers(now, sent.end),
-            false => self.policy.postpone_probe(now, true),
+        match self.leaves_timers_open() {
+            true => self.policy.postpone_probe(now, true),
+            false => self.start_timers(now, sent.end),
         }
     }
 

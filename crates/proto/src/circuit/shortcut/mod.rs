@@ -1,40 +1,18 @@
-//! Bursts: data packets that leave one after the other, each followed by its header packet.
+//! Bursts: data packets that leave one after the other, each followed by its header packet. This is what most often leaves the only
+//! control TCP of a circuit.
 //!
-//! This is what most often leaves the only control TCP of a circuit. [`transmit`] sends a data packet and its header packet together,
-//! with the effect of two calls of [`Sender::poll_transmit`].
+//! Invariant: [`transmit`] sends a data packet and its header packet together, with the effect of two calls of
+//! [`Sender::poll_transmit`]. It is the only door. Without this folder, `no_shortcut.rs` stands in for it.
 
 use super::Sender;
 use super::control::Control;
+use super::outlet::{Outlet, Pair};
 use super::plain_packet_len;
 use super::tunnel_queue::TunnelQueue;
 use crate::marks::{self, Mark};
 use crate::queue::Item;
 use crate::tcp::Burst;
-use airtcp_wire::{Ecn, Header, Time};
-
-/// A data packet and the header packet that follows it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Pair {
-    pub item: Item,
-    /// Length of the header packet on the wire.
-    pub bytes: u32,
-    /// ECN field of the header packet.
-    pub ecn: Ecn,
-    /// Stream offset of the header packet's first virtual byte.
-    pub offset: u64,
-}
-
-/// A circuit's sender, and where its packets go.
-pub trait Outlet {
-    /// The sender.
-    fn sender(&mut self) -> &mut Sender;
-
-    /// Header packets follow in one burst: until the next call, they differ in nothing but sequence number, window and PSH.
-    fn begin_burst(&mut self);
-
-    /// Takes a data packet, and the header packet that follows it.
-    fn take(&mut self, header: &Header, pair: Pair);
-}
+use airtcp_wire::{Header, Time};
 
 /// Sends data packets, each followed by a header packet, as long as nothing else may have to leave. Returns whether any left.
 #[inline]

@@ -1,21 +1,12 @@
 //! The receiving half of a connection that has only sent.
 
-use super::Half;
 use crate::marks::{self, Mark};
+use crate::tcp::connection::half::Half;
 use crate::tcp::handshake::{Negotiated, Rules};
 use crate::tcp::receiver::{Receiver, RecentTimestamp};
-use airtcp_wire::{Dur, Header, SackBlocks, Segment, Seq, SynOptions, Time, Timestamps};
+use airtcp_wire::{Dur, Header, Segment, Seq, SynOptions, Time, Timestamps};
 
-/// The receiving half of a connection.
-pub type ReceivingHalf = Half<Receiver, ReceiverAtRest>;
-
-impl ReceivingHalf {
-    /// The receiver, woken if it rests.
-    #[inline(always)]
-    pub fn wake(&mut self, rules: &Rules, negotiated: &Negotiated) -> &mut Receiver {
-        self.wake_by(|rest| rest.wake(rules, negotiated))
-    }
-
+impl Half<Receiver, ReceiverAtRest> {
     /// Lets the receiver rest if it has received one SYN and no text. `owed_ack`: it has acknowledged a SYN-ACK.
     pub fn rest(&mut self, rules: &Rules, negotiated: &Negotiated, owed_ack: bool) {
         let Some(receiver) = self.get() else { return };
@@ -41,44 +32,6 @@ impl ReceivingHalf {
             Half::Awake(receiver) => receiver.note_plain_ack(now, segment),
             Half::AtRest(rest) => rest.note_plain_ack(now, segment),
         }
-    }
-
-    /// [`Receiver::acknowledge`]
-    #[inline(always)]
-    pub fn acknowledge(&mut self, segment: &mut Header) {
-        match self {
-            Half::Awake(receiver) => receiver.acknowledge(segment),
-            Half::AtRest(rest) => rest.acknowledge(segment),
-        }
-    }
-
-    /// A segment with data leaves.
-    #[inline(always)]
-    pub fn note_data_sent(&mut self, now: Time) {
-        self.get_mut().into_iter().for_each(|receiver| receiver.acks.on_data_sent(now));
-    }
-
-    /// Returns whether an ACK is due.
-    #[inline(always)]
-    pub fn is_ack_due(&self) -> bool {
-        self.get().is_some_and(|receiver| receiver.acks.is_due())
-    }
-
-    /// When a delayed ACK leaves; [`Time::NEVER`] if there is none.
-    #[inline(always)]
-    pub fn ack_deadline(&self) -> Time {
-        self.get().map_or(Time::NEVER, |receiver| receiver.acks.deadline())
-    }
-
-    /// Returns whether there are SACK blocks or a DSACK to report.
-    #[inline(always)]
-    pub fn has_blocks(&self) -> bool {
-        self.get().is_some_and(|receiver| receiver.has_blocks())
-    }
-
-    /// [`Receiver::fill_sack`]
-    pub fn fill_sack(&mut self, has_timestamps: bool, sack: &mut SackBlocks) {
-        self.get_mut().into_iter().for_each(|receiver| receiver.fill_sack(has_timestamps, sack));
     }
 }
 
@@ -121,7 +74,7 @@ impl ReceiverAtRest {
 
     /// Makes the receiver again, which repeats the handshake.
     #[inline(never)]
-    fn wake(&self, rules: &Rules, negotiated: &Negotiated) -> Receiver {
+    pub fn wake(&self, rules: &Rules, negotiated: &Negotiated) -> Receiver {
         let mut receiver = Receiver::new(&rules.config);
         let syn = SynOptions {
             sack_permitted: negotiated.sack,
@@ -157,7 +110,7 @@ impl ReceiverAtRest {
 
     /// [`Receiver::acknowledge`]
     #[inline(always)]
-    fn acknowledge(&self, segment: &mut Header) {
+    pub fn acknowledge(&self, segment: &mut Header) {
         (segment.ack, segment.window) = (self.rcv_nxt, self.told_window);
         segment.echo(self.recent.value);
     }

@@ -1,14 +1,4 @@
-//! Halves at rest. A [`Sender`](super::super::sender::Sender) and a [`Receiver`](super::super::receiver::Receiver) are large,
-//! and most ends of connections need only one of them. The other half rests: a few fields take its place.
-//!
-//! Invariant: a half rests only while [waking](Half::wake_by) it makes it again to the last bit. What its fields cannot do
-//! wakes it first.
-
-mod receiver;
-mod sender;
-
-pub use receiver::ReceivingHalf;
-pub use sender::{SenderAtRest, SendingHalf};
+//! A half of a connection, awake or at rest.
 
 /// One of the two halves of a connection: a `T`, or while it rests what remains of it.
 pub enum Half<T, Rest> {
@@ -41,7 +31,7 @@ impl<T, Rest> Half<T, Rest> {
 
     /// The half, which `wake` makes again if it rests.
     #[inline(always)]
-    fn wake_by(&mut self, wake: impl FnOnce(&Rest) -> T) -> &mut T {
+    pub fn wake_by(&mut self, wake: impl FnOnce(&Rest) -> T) -> &mut T {
         if let Half::AtRest(rest) = self {
             *self = Half::new(wake(rest));
         }

@@ -1,65 +1,18 @@
 //! The sending half of a connection that has only received.
 
-use super::Half;
 use crate::marks::{self, Mark};
+use crate::tcp::connection::half::Half;
 use crate::tcp::handshake::{Negotiated, Rules};
 use crate::tcp::sender::{AckIn, Sender};
 use crate::tcp::stats::{Counters, Stats};
 use airtcp_wire::{Dur, Seq, Time};
 
-/// The sending half of a connection.
-pub type SendingHalf = Half<Sender, SenderAtRest>;
-
-impl SendingHalf {
-    /// The sender, woken if it rests.
-    #[inline(always)]
-    pub fn wake(&mut self, rules: &Rules, negotiated: &Negotiated) -> &mut Sender {
-        self.wake_by(|rest| rest.wake(rules, negotiated))
-    }
-
+impl Half<Sender, SenderAtRest> {
     /// Lets the sender rest if it has sent one SYN and nothing else. Not while its connection waits for anything but text.
     pub fn rest(&mut self, negotiated: &Negotiated) {
         if let Some(rest) = self.get().and_then(|sender| SenderAtRest::of(sender, negotiated)) {
             marks::hit(Mark::SenderRests);
             *self = Half::AtRest(rest);
-        }
-    }
-
-    /// Asks the sender, or the one that waking would make.
-    #[inline(always)]
-    pub fn ask<A>(&self, rules: &Rules, negotiated: &Negotiated, ask: impl Fn(&Sender) -> A) -> A {
-        match self {
-            Half::Awake(sender) => ask(sender),
-            Half::AtRest(rest) => ask(&rest.wake(rules, negotiated)),
-        }
-    }
-
-    /// SND.UNA
-    #[inline(always)]
-    pub fn una(&self) -> u64 {
-        self.get().map_or(SenderAtRest::UNA, |sender| sender.core.una())
-    }
-
-    /// SND.NXT
-    #[inline(always)]
-    pub fn nxt(&self) -> u64 {
-        self.get().map_or(SenderAtRest::UNA, |sender| sender.core.nxt())
-    }
-
-    #[inline(always)]
-    pub fn stats(&self) -> Stats {
-        match self {
-            Half::Awake(sender) => sender.core.stats(),
-            Half::AtRest(rest) => rest.stats(),
-        }
-    }
-
-    /// [`Sender::count_ack`]
-    #[inline(always)]
-    pub fn count_ack(&mut self) -> u64 {
-        match self {
-            Half::Awake(sender) => sender.count_ack(),
-            Half::AtRest(rest) => rest.count_ack(),
         }
     }
 }
@@ -86,6 +39,12 @@ impl SenderAtRest {
     /// SND.UNA and SND.NXT: only the SYN was sent.
     pub const UNA: u64 = 1;
 
+    /// SND.UNA, and SND.NXT
+    #[inline(always)]
+    pub fn una(&self) -> u64 {
+        SenderAtRest::UNA
+    }
+
     /// What remains of `sender`, if it has sent one SYN and nothing else, and has nothing to send.
     fn of(sender: &Sender, negotiated: &Negotiated) -> Option<SenderAtRest> {
         if sender.core.mss() != u64::from(negotiated.mss) {
@@ -109,7 +68,7 @@ impl SenderAtRest {
 
     /// Makes the sender again, which repeats the handshake.
     #[inline(never)]
-    fn wake(&self, rules: &Rules, negotiated: &Negotiated) -> Sender {
+    pub fn wake(&self, rules: &Rules, negotiated: &Negotiated) -> Sender {
         let mut sender = Sender::new(rules, u64::from(rules.config.segment_payload()), false);
         sender.poll_syn(self.syn_sent_at);
         let (window, seq) = (u64::from(self.window), self.window_seq);
@@ -125,7 +84,7 @@ impl SenderAtRest {
         sender
     }
 
-    fn stats(&self) -> Stats {
+    pub fn stats(&self) -> Stats {
         let &SenderAtRest { segments_received, acks_sent, duplicate_segments_received, .. } = self;
         Stats { segments_received, acks_sent, duplicate_segments_received, ..Stats::default() }
     }
@@ -139,7 +98,7 @@ impl SenderAtRest {
 
     /// [`Sender::count_ack`]
     #[inline(always)]
-    fn count_ack(&mut self) -> u64 {
+    pub fn count_ack(&mut self) -> u64 {
         self.acks_sent += 1;
         SenderAtRest::UNA
     }
