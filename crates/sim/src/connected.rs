@@ -64,8 +64,8 @@ impl Connected<'_> {
     #[inline(always)]
     pub fn answer(&mut self, now: Time, ack: Header) {
         self.transfer.on_under_way();
-        if self.flow.runs_ahead {
-            return self.answer_ahead(now, ack);
+        if self.flow.runs_ahead && self.answer_ahead(now, ack) {
+            return;
         }
         let id = self.keep_ack(ack, self.stage.network.sack);
         self.stage.network.send(self.flow, RECEIVER, id);

@@ -8,19 +8,17 @@ use crate::network::Network;
 use crate::packet::{Load, Packet};
 use crate::parcel::Parcel;
 use crate::sampling;
-use crate::shortcut::pass_station;
+use crate::shortcut;
 use crate::stage::Stage;
 use crate::station::{Station, put_out};
 use crate::timer::{Clock, Schedule, Timer};
 use crate::topology::Side;
 use crate::transfers::Transfers;
 use airtcp_proto::marks::{self, Mark};
-use airtcp_proto::middlebox::Direction;
 use airtcp_proto::path::{Fate, Output};
 use airtcp_proto::prefetch::prefetch;
 use airtcp_proto::queue::DropCause;
 use airtcp_wire::{Dur, Ecn, Header, SackBlocks, Segment, Time};
-use std::collections::BTreeSet;
 
 pub struct Engine {
     stage: Stage,
@@ -52,47 +50,10 @@ impl Engine {
             stations,
             circuits,
         };
-        engine.lead_on();
+        let Engine { stage, ends, stations, circuits } = &mut engine;
+        shortcut::look_ahead(stage, ends, stations, circuits);
         engine.schedule_all();
         engine
-    }
-
-    /// If nobody watches, lets packets pass without an event at the nodes where no flow and no circuit begins or ends.
-    fn lead_on(&mut self) {
-        if self.stage.network.is_watched {
-            return;
-        }
-        let ends = self.ends.flows.iter().flat_map(|flow| flow.nodes);
-        let ends: BTreeSet<u16> =
-            ends.chain(self.circuits.iter().flat_map(|circuit| circuit.site.nodes)).collect();
-        self.stage.network.topology.lead_on(|node| !ends.contains(&node));
-        self.run_ahead();
-    }
-
-    /// Lets the end of the path run [ahead](crate::ahead) if all flows go there and arrivals can be foreseen, both
-    /// there and back. No station may resend: the fate of the sender's own copies would be known too early.
-    fn run_ahead(&mut self) {
-        let Engine { ends, stations, circuits, stage, .. } = self;
-        let topology = &mut stage.network.topology;
-        let Some(direction) = ends.flows.first().map(|flow| flow.direction) else { return };
-        let end = topology.end(direction);
-        let is_one_way = circuits.iter().all(|circuit| circuit.site.direction == direction)
-            && ends.flows.iter().all(|flow| flow.direction == direction && flow.nodes[RECEIVER] == end);
-        if is_one_way && !stations.iter().any(Station::resends) && topology.foresee_round_trips(direction) {
-            let station = stations_ahead(stations, circuits, &ends.flows, direction)
-                .filter(|&node| topology.foresee_station(node, direction));
-            for flow in &mut ends.flows {
-                let is_handled_ahead = flow.handlers.iter().all(|(node, _)| Some(*node) == station);
-                let is_countable = flow.counted_by.is_none_or(|circuit| flow.circuit == Some(circuit));
-                flow.runs_ahead = is_handled_ahead && is_countable;
-                if let Some(node) = station {
-                    flow.station_ahead = flow.handler_at(node).and_then(Handler::station);
-                    flow.ways_ahead = flow.routes.map(|route| topology.way_out(route, node));
-                }
-            }
-            let ahead = &mut stage.network.ahead;
-            (ahead.direction, ahead.station) = (Some(direction), station);
-        }
     }
 
     fn schedule_all(&mut self) {
@@ -300,7 +261,7 @@ impl Engine {
             return self.pass_stations(id, node);
         }
         let Engine { stage, ends, stations, .. } = self;
-        if let Some(station) = pass_station(stage, ends, stations, at, arrival) {
+        if let Some(station) = shortcut::pass_station(stage, ends, stations, at, arrival) {
             self.leave_station(station);
         }
     }
@@ -682,23 +643,4 @@ impl Engine {
             self.stage.schedule.set(Timer::Sample, self.stage.network.now + recorder.interval);
         }
     }
-}
-
-/// The node whose stations can be ahead together with the end of the path in this direction: all stations stand there,
-/// and all senders on its other side.
-fn stations_ahead(
-    stations: &[Station],
-    circuits: &[Circuit],
-    flows: &[Flow],
-    direction: Direction,
-) -> Option<u16> {
-    let node = stations.first()?.node;
-    let sends_before = |flow: &Flow| match direction {
-        Direction::Forward => flow.nodes[SENDER] < node,
-        Direction::Reverse => flow.nodes[SENDER] > node,
-    };
-    let can_be = circuits.is_empty()
-        && stations.iter().all(|station| station.node == node && station.acts_at_once())
-        && flows.iter().all(sends_before);
-    can_be.then_some(node)
 }

@@ -11,10 +11,13 @@
 //! - `moving_on`: **an event that comes before all others may be handled at once.** So the run moves on to the next
 //!   segment that a pacer releases, or to the next answer, within the current event.
 //!
-//! Links have shortcuts of their own, as has TCP.
+//! `foresight` finds before the first event what of this holds in a run. Links have shortcuts of their own, as has TCP. Without
+//! this folder, `no_shortcut.rs` stands in for it, and nothing is ahead.
 
+mod foresight;
 mod moving_on;
 mod receiver_ahead;
 mod stations_ahead;
 
+pub use foresight::look_ahead;
 pub use stations_ahead::pass_station;

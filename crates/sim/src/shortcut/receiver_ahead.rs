@@ -115,9 +115,9 @@ impl Connected<'_> {
         true
     }
 
-    /// Sends an ACK from the receiver, with the SACK blocks that the network holds for it.
+    /// Sends an ACK from the receiver, with the SACK blocks that the network holds for it. Returns `true`: it is sent.
     #[inline(always)]
-    pub fn answer_ahead(&mut self, at: Time, header: Header) {
+    pub fn answer_ahead(&mut self, at: Time, header: Header) -> bool {
         let blocks = self.stage.network.sack.len();
         let bytes = IP_HEADER_BYTES + tcp::plain_header_len(&header, blocks) as u32;
         let arrives = self.send_to_end(at, self.flow.ways[RECEIVER], bytes, Ecn::NotEct);
@@ -132,6 +132,7 @@ impl Connected<'_> {
                 }
             }
         }
+        true
     }
 
     /// Sends a plain ACK on from a station.
