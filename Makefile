@@ -17,6 +17,8 @@ KERNELS ?= 5.10 6.1 6.12 7.3
 FIELD_PACKAGES ?= -p airtcp-live
 # Expanded when used, because a target may have installed clang by then; without clang the field is left out.
 NO_FIELD = $(if $(shell command -v clang),,--exclude airtcp-kernel --exclude airtcp-kernel-host --exclude airtcp-live)
+# The simulator without its shortcuts, whose results are the same.
+NO_SHORTCUTS := -p airtcp-sim --no-default-features
 # Before a command that is to have a processor only where nothing else wants one: so tests in real time are not late.
 export WHEN_IDLE := $(shell chrt --idle 0 true 2>/dev/null && echo chrt --idle 0 || echo nice)
 PYTEST_LAB := $(WHEN_IDLE) $(BIN)/pytest -m "not live and not programs" -n logical --dist loadfile
@@ -89,6 +91,7 @@ test: tools field-tools ## every test and lint
 
 tests-built: lint-rust
 	cargo test --workspace $(NO_FIELD) --tests --no-run
+	cargo test $(NO_SHORTCUTS) --test integration --no-run
 
 tests-field: test-rust
 	$(PYTEST_FIELD)
@@ -132,6 +135,7 @@ lint: lint-rust lint-python ## formats, lints, types, and the ban on clocks and 
 lint-rust: field-tools
 	cargo fmt --all --check
 	cargo clippy --workspace $(NO_FIELD) --all-targets -- -D warnings
+	cargo clippy $(NO_SHORTCUTS) -p airtcp-proto --all-targets -- -D warnings
 	scripts/check-ban.sh
 	python3 scripts/arrows.py --check 0 crates/kernel/src crates/live/src/bin/airtcpd crates/proto/src/tcp crates/web/src
 
@@ -145,6 +149,7 @@ lint-python: .venv/engine.stamp
 # No example stands in the documentation, so that rustdoc has nothing to run.
 test-rust: tools field-tools ## cargo test
 	cargo test --workspace $(NO_FIELD) --tests --config "target.'cfg(unix)'.runner = '$(CURDIR)/scripts/run-test.sh'"
+	$(WHEN_IDLE) cargo test $(NO_SHORTCUTS) --test integration same::pins
 
 test-python: .venv/engine.stamp tools field-if-possible play-if-possible ## pytest
 	$(PYTEST_LAB)

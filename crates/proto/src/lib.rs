@@ -1,5 +1,7 @@
 //! L1: the protocol machines. See [`machine`] for the contract that all of them follow.
 
+#![cfg_attr(not(feature = "shortcuts"), allow(dead_code, reason = "only shortcuts use it"))]
+
 pub mod base_station;
 pub mod cc;
 pub mod choice;

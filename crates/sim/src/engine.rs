@@ -51,7 +51,7 @@ impl Engine {
             circuits,
         };
         let Engine { stage, ends, stations, circuits } = &mut engine;
-        shortcut::look_ahead(stage, ends, stations, circuits);
+        shortcut::foresee(stage, ends, stations, circuits);
         engine.schedule_all();
         engine
     }

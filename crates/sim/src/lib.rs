@@ -1,5 +1,7 @@
 //! L2: the lab. It runs the protocol machines in virtual time, and turns a scenario into records.
 
+#![cfg_attr(not(feature = "shortcuts"), allow(dead_code, reason = "only shortcuts use it"))]
+
 mod ahead;
 pub mod bound;
 mod circuit;
@@ -25,6 +27,7 @@ mod sampling;
 pub mod scenario;
 mod schedule;
 pub mod series;
+#[cfg_attr(not(feature = "shortcuts"), path = "no_shortcut.rs")]
 mod shortcut;
 mod stage;
 mod station;

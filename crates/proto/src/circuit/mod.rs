@@ -19,6 +19,7 @@ mod losses;
 mod outlet;
 mod receiver;
 mod sender;
+#[cfg_attr(not(feature = "shortcuts"), path = "no_shortcut.rs")]
 mod shortcut;
 mod tunnel_queue;
 

@@ -18,6 +18,7 @@ mod medium;
 mod outage;
 mod pipe;
 mod protection;
+#[cfg_attr(not(feature = "shortcuts"), path = "no_shortcut.rs")]
 mod shortcut;
 mod stats;
 mod trace;

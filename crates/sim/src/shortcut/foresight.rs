@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 
 /// If nobody watches, lets packets pass without an event at the nodes where no flow and no circuit begins or ends, and lets
 /// the end of the path run ahead if it can.
-pub fn look_ahead(stage: &mut Stage, ends: &mut Ends, stations: &[Station], circuits: &[Circuit]) {
+pub fn foresee(stage: &mut Stage, ends: &mut Ends, stations: &[Station], circuits: &[Circuit]) {
     if stage.network.is_watched {
         return;
     }

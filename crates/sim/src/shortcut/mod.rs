@@ -19,5 +19,5 @@ mod moving_on;
 mod receiver_ahead;
 mod stations_ahead;
 
-pub use foresight::look_ahead;
+pub use foresight::foresee;
 pub use stations_ahead::pass_station;

@@ -115,7 +115,7 @@ impl Connected<'_> {
         true
     }
 
-    /// Sends an ACK from the receiver, with the SACK blocks that the network holds for it. Returns `true`: it is sent.
+    /// Sends an ACK from the receiver, with the SACK blocks that the network holds for it. Returns whether it has: always.
     #[inline(always)]
     pub fn answer_ahead(&mut self, at: Time, header: Header) -> bool {
         let blocks = self.stage.network.sack.len();

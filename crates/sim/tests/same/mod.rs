@@ -7,5 +7,5 @@ pub mod generator;
 #[cfg(test)]
 mod pins;
 pub mod set;
-#[cfg(test)]
+#[cfg(all(test, feature = "shortcuts"))]
 mod switch;

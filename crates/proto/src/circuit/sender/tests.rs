@@ -256,6 +256,7 @@ fn live(seed: u64, config: &Config, controller: &str, manner: Manner) -> Life {
 }
 
 /// The property above would be worthless if the short ways were not used.
+#[cfg(feature = "shortcuts")]
 #[test]
 fn most_header_packets_go_the_short_ways() {
     let config = Config { vmss: Bytes(1000), ..Config::default() };

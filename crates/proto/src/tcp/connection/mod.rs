@@ -10,6 +10,7 @@ mod opening;
 mod outlet;
 mod output;
 mod report;
+#[cfg_attr(not(feature = "shortcuts"), path = "no_shortcut.rs")]
 mod shortcut;
 mod transmit;
 

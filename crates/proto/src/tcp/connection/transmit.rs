@@ -5,8 +5,8 @@ use super::shortcut::transmit_new_data;
 use super::{Reason, Transmit};
 use airtcp_wire::{Flags, Time};
 
-/// Sends what the outlet's connection may send now: the segments that [`Connection::poll_transmit`] would return, in the same
-/// order.
+/// Sends what the outlet's connection may send now: the segments that
+/// [`poll_transmit`](super::Connection::poll_transmit) would return, in the same order.
 #[inline(always)]
 pub fn transmit(now: Time, outlet: &mut impl Outlet) -> Outcome {
     let mut now = now;

@@ -1,6 +1,7 @@
 //! The sending half: acknowledgments in, the next segment's range out.
 
 mod acks;
+#[cfg_attr(not(feature = "shortcuts"), path = "no_shortcut.rs")]
 mod shortcut;
 mod timers;
 mod transmit;
