@@ -1,6 +1,6 @@
 //! Applications: what they do, and when.
 
-use crate::scenario::model;
+use crate::scenario::model::{self, Arrivals, Bursts, Datagrams, Traffic, Transfer};
 use airtcp_proto::rng::{Chances, Dormant};
 use airtcp_wire::{Dur, Rate, Time};
 
@@ -24,7 +24,9 @@ pub enum Action {
 
 /// The application of one flow, as a [machine](airtcp_proto::machine).
 pub struct Source {
-    traffic: Kind,
+    traffic: Traffic,
+    /// Bytes that one of the flow's packets carries.
+    payload: u32,
     /// The run's chances. `chance` is this source's own.
     chances: Chances,
     chance: Dormant,
@@ -32,27 +34,6 @@ pub struct Source {
     next: Time,
     stop: Time,
     state: State,
-}
-
-enum Kind {
-    Unlimited,
-    Bytes(u64),
-    OnOff { on: Dur, off: Dur, write: Option<Periodic> },
-    Poisson { interval: Dur, size: u64, exponential: bool },
-    Udp(Periodic),
-}
-
-/// A number of bytes at regular intervals.
-#[derive(Clone, Copy)]
-struct Periodic {
-    bytes: u32,
-    every: Dur,
-}
-
-impl Periodic {
-    fn new(bytes: u32, rate: Rate) -> Periodic {
-        Periodic { bytes, every: rate.time_for(u64::from(bytes)).max(Dur(1)) }
-    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -70,23 +51,17 @@ impl Source {
     /// The application of a flow that starts at `start`. `payload` is the number of bytes that one of its packets
     /// carries. `chances` are those of the run, of which it draws from the one called `name`.
     pub fn new(flow: &model::Flow, start: Time, payload: u32, chances: Chances, name: &str) -> Source {
-        let traffic = match &flow.traffic {
-            model::Traffic::Unlimited(_) => Kind::Unlimited,
-            model::Traffic::Bytes(model::Transfer { size }) => Kind::Bytes(size.0),
-            model::Traffic::OnOff(model::Bursts { on, off, rate }) => {
-                Kind::OnOff { on: *on, off: *off, write: rate.map(|rate| Periodic::new(payload, rate)) }
-            }
-            model::Traffic::Poisson(model::Arrivals { interval, size, exponential }) => {
-                Kind::Poisson { interval: *interval, size: size.0, exponential: *exponential }
-            }
-            model::Traffic::Udp(model::Datagrams { rate, packet }) => {
-                Kind::Udp(Periodic::new(packet.0 as u32, *rate))
-            }
-        };
         let stop = flow.stop.map_or(Time::NEVER, |stop| Time::ZERO + stop);
-        let mut source =
-            Source { traffic, chances, chance: Dormant::new(name), next: start, stop, state: State::Start };
-        if let Kind::Poisson { interval, .. } = source.traffic {
+        let mut source = Source {
+            traffic: flow.traffic.clone(),
+            payload,
+            chances,
+            chance: Dormant::new(name),
+            next: start,
+            stop,
+            state: State::Start,
+        };
+        if let Traffic::Poisson(Arrivals { interval, .. }) = source.traffic {
             source.next = start + source.drawn(interval);
         }
         source
@@ -105,21 +80,21 @@ impl Source {
             return self.stop();
         }
         match self.traffic {
-            Kind::Unlimited | Kind::Bytes(_) | Kind::OnOff { .. } if self.state == State::Start => {
+            Traffic::Unlimited(_) | Traffic::Bytes(_) | Traffic::OnOff(_) if self.state == State::Start => {
                 self.state = State::Opened;
                 Action::Open
             }
-            Kind::Unlimited => {
+            Traffic::Unlimited(_) => {
                 self.next = Time::NEVER;
                 Action::Greedy(true)
             }
-            Kind::Bytes(size) => {
+            Traffic::Bytes(Transfer { size }) => {
                 // The connection has everything, so nothing is left to stop.
                 (self.stop, self.next) = (Time::NEVER, now);
                 match self.state {
                     State::Opened => {
                         self.state = State::Off;
-                        Action::Write(size)
+                        Action::Write(size.0)
                     }
                     _ => {
                         self.state = State::Done;
@@ -127,15 +102,15 @@ impl Source {
                     }
                 }
             }
-            Kind::OnOff { on, off, write } => self.on_off(now, on, off, write),
-            Kind::Poisson { interval, size, exponential } => {
+            Traffic::OnOff(bursts) => self.on_off(now, bursts),
+            Traffic::Poisson(Arrivals { interval, size, exponential }) => {
                 self.next = now + self.drawn(interval);
-                let drawn = if exponential { self.exponential(size as f64) as u64 } else { size };
+                let drawn = if exponential { self.exponential(size.0 as f64) as u64 } else { size.0 };
                 Action::Transfer(drawn.max(1))
             }
-            Kind::Udp(Periodic { bytes, every }) => {
-                self.next = now + every;
-                Action::Datagram(bytes)
+            Traffic::Udp(Datagrams { rate, packet }) => {
+                self.next = now + gap(packet.0, rate);
+                Action::Datagram(packet.0 as u32)
             }
         }
     }
@@ -146,25 +121,26 @@ impl Source {
         if was_open { Action::Close } else { Action::Nothing }
     }
 
-    fn on_off(&mut self, now: Time, on: Dur, off: Dur, write: Option<Periodic>) -> Action {
+    fn on_off(&mut self, now: Time, Bursts { on, off, rate }: Bursts) -> Action {
         match self.state {
             State::On(until) if now >= until => {
                 self.state = State::Off;
                 self.next = now + self.drawn(off);
                 Action::Greedy(false)
             }
-            State::On(until) => self.write(now, until, write),
+            State::On(until) => self.write(now, until, rate),
             _ => {
                 let until = now + self.drawn(on);
                 self.state = State::On(until);
-                self.write(now, until, write)
+                self.write(now, until, rate)
             }
         }
     }
 
-    fn write(&mut self, now: Time, until: Time, write: Option<Periodic>) -> Action {
-        self.next = write.map_or(until, |periodic| until.min(now + periodic.every));
-        write.map_or(Action::Greedy(true), |periodic| Action::Write(u64::from(periodic.bytes)))
+    fn write(&mut self, now: Time, until: Time, rate: Option<Rate>) -> Action {
+        let bytes = u64::from(self.payload);
+        self.next = rate.map_or(until, |rate| until.min(now + gap(bytes, rate)));
+        if rate.is_some() { Action::Write(bytes) } else { Action::Greedy(true) }
     }
 
     fn drawn(&mut self, mean: Dur) -> Dur {
@@ -174,6 +150,11 @@ impl Source {
     fn exponential(&mut self, mean: f64) -> f64 {
         self.chance.draw(&self.chances, |chance| chance.exponential(mean))
     }
+}
+
+/// The time between two of so many bytes at this rate.
+fn gap(bytes: u64, rate: Rate) -> Dur {
+    rate.time_for(bytes).max(Dur(1))
 }
 
 #[cfg(test)]
