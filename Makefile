@@ -137,7 +137,7 @@ lint-rust: field-tools
 	cargo clippy --workspace $(NO_FIELD) --all-targets -- -D warnings
 	cargo clippy $(NO_SHORTCUTS) -p airtcp-proto --all-targets -- -D warnings
 	scripts/check-ban.sh
-	python3 scripts/arrows.py --check 0 crates/kernel/src crates/live/src/bin/airtcpd crates/proto/src/tcp crates/web/src
+	python3 scripts/arrows.py --check 0 crates/kernel/src crates/live/src/bin/airtcpd crates/proto/src/tcp crates/sim/src crates/web/src
 
 lint-python: .venv/engine.stamp
 	$(BIN)/ruff check .
