@@ -114,7 +114,7 @@ def _try(version: str, packages: Packages, options: argparse.Namespace) -> table
     own = {
         "guest/only": options.only.encode(),
         "guest/lossy-ethernet.toml": (PROJECT / "scenarios/lossy-ethernet.toml").read_bytes(),
-        "usr/bin/airtcpd": options.airtcpd.read_bytes(),
+        "usr/bin/airtcpd": _stripped(options.airtcpd),
     }
     with tempfile.NamedTemporaryFile(prefix="airtcp-kernels-") as initrd:
         for part in (base, files.of_modules(kernel, options.folder / "root")):
@@ -130,6 +130,17 @@ def _try(version: str, packages: Packages, options: argparse.Namespace) -> table
     print(table.text(result), flush=True)
     _say(f"its log is {out}/said")
     return result
+
+
+def _stripped(program: Path) -> bytes:
+    """A program without what debuggers need, which is the larger part of it."""
+    with tempfile.NamedTemporaryFile(prefix="airtcp-kernels-") as file:
+        done = (
+            subprocess.run(["strip", "-o", file.name, program], check=False)
+            if shutil.which("strip")
+            else None
+        )
+        return Path(file.name).read_bytes() if done and not done.returncode else program.read_bytes()
 
 
 def _revision() -> str:

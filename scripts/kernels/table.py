@@ -88,6 +88,11 @@ def claims(page_text: str, version: str) -> set[str]:
     return {row[0] for row in cells[2:] if row[column] not in ("", FAILS)}
 
 
+def _about(result: Result) -> str:
+    stopped = "" if result.has_ended else "; stopped before its end, what has no entry was not tried"
+    return f"- {result.version}: Linux {result.release}, airtcpd at revision {result.airtcpd}{stopped}"
+
+
 def _cell(result: Result, name: str) -> str:
     for each in result.features:
         if each["feature"] == name:

@@ -16,6 +16,7 @@ sys.path += [str(KERNELS), str(KERNELS / "guest")]
 import archive  # noqa: E402
 import commands  # noqa: E402
 import debian  # noqa: E402
+import doctor  # noqa: E402
 import features  # noqa: E402
 import files  # noqa: E402
 import table  # noqa: E402
@@ -80,6 +81,17 @@ def test_a_transfer_is_as_fast_as_its_receiver_says() -> None:
         commands.carries(said, 9.5)
     with pytest.raises(commands.Failed, match="airtcpd: no"):
         commands.carries("airtcpd: no\n", 1)
+
+
+def test_the_doctor_must_not_call_well_what_fails() -> None:
+    sections = [
+        {"name": "link, the emulator", "works": True},
+        {"name": "proxy, split connections", "works": False},
+    ]
+    assert not doctor.wrong(sections, {"proxy": "own stack"})
+    assert doctor.wrong(sections, {"link": "UDP segments", "filter": "filter"}) == [
+        "says ok of link, while this fails: UDP segments", "says nothing of filter, while this fails: filter"
+    ]  # fmt: skip
 
 
 def test_the_newest_kernel_of_a_version_is_chosen() -> None:

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 PATIENCE_S = 120
 """Of the guest's time, which is no more than what it computes and waits."""
@@ -19,7 +20,7 @@ class Failed(Exception):
     """A feature does not work: says why, in one line."""
 
 
-def run(*command: str, inside: str | None = None) -> str:
+def run(*command: str, inside: str | None = None, statuses: tuple[int, ...] = (0,)) -> str:
     """Runs a command to its end, in a network namespace if one is named. Returns what it wrote."""
     try:
         done = subprocess.run(
@@ -31,7 +32,7 @@ def run(*command: str, inside: str | None = None) -> str:
     said = done.stdout + done.stderr
     _log(command, said, done.returncode)
     # Some commands undo what a panic has left, and their status is that of the command that they ran.
-    if "panicked" in said or done.returncode:
+    if "panicked" in said or done.returncode not in statuses:
         raise Failed(reason(said) or f"exit status {done.returncode}")
     return said
 
@@ -76,13 +77,18 @@ def until(holds: Callable[[], bool]) -> None:
 def carries(said: str, at_least_mbps: float) -> str:
     """Checks what iperf3's receiver got, in its JSON."""
     try:
-        end = json.JSONDecoder().raw_decode(said[said.index("{") :])[0]["end"]
+        end = parsed(said)["end"]
         rate_mbps = (end.get("sum_received") or end["sum"])["bits_per_second"] / 1e6
     except (ValueError, KeyError):
         raise Failed(reason(said)) from None
     if rate_mbps < at_least_mbps:
         raise Failed(f"{rate_mbps:.2f} Mbit/s, at least {at_least_mbps:g} expected")
     return f"{rate_mbps:.2f} Mbit/s"
+
+
+def parsed(said: str) -> Any:
+    """Returns the first JSON among what a command has said."""
+    return json.JSONDecoder().raw_decode(said[said.index("{") :])[0]
 
 
 def reason(said: str) -> str:
