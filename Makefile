@@ -1,8 +1,9 @@
 # Stamps and cargo know what is up to date: a second run of any target is quick.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help demo play play-if-possible field papers docs test tests-built tests-field tests-lab lint lint-rust lint-python test-rust \
-	test-python test-live test-kernels programs bench bench-smoke same fmt tools field-tools field-if-possible examples wheel package ns2-grid
+.PHONY: help demo play play-if-possible field papers docs test tests-built tests-field tests-lab tests-kernel lint lint-rust \
+	lint-python test-rust test-python test-live test-kernels kernel-files kernel-tools programs bench bench-smoke same fmt \
+	tools field-tools field-if-possible examples wheel package ns2-grid
 
 export CARGO_TERM_COLOR ?= auto
 # Property tests try the same cases each time; other ones with PROPTEST_RNG_SEED=$RANDOM.
@@ -82,7 +83,7 @@ package: field wheel .venv/engine.stamp ## Debian packages and an OCI image of a
 # What Rust and what Python need is made side by side. Then tests in real time, which mostly wait, run one after the other
 # beside those that only compute.
 test: tools field-tools ## every test and lint
-	@$(MAKE) --no-print-directory -j2 --output-sync=line tests-built lint-python play-if-possible
+	@$(MAKE) --no-print-directory -j2 --output-sync=line tests-built lint-python play-if-possible kernel-files
 	@$(MAKE) --no-print-directory field-if-possible
 	@log=$$(mktemp); $(MAKE) --no-print-directory tests-field >$$log 2>&1 & field=$$!; \
 	    $(MAKE) --no-print-directory tests-lab && $(MAKE) --no-print-directory tests-kernel; lab=$$?; \
@@ -108,9 +109,12 @@ test-kernels: field kernel-tools ## every feature on KERNELS of Debian, under qe
 	python3 scripts/kernels $(KERNELS) --docs docs
 
 # Beside the rest of the tests in real time, which it does not disturb: it has a processor only where nothing else wants one.
-tests-kernel: kernel-tools
+tests-kernel:
 	@[ ! -e target/debug/airtcpd ] || $(WHEN_IDLE) \
 	    python3 scripts/kernels 6.1 --airtcpd target/debug/airtcpd --if-possible --limit 150
+
+kernel-files: kernel-tools
+	@python3 scripts/kernels 6.1 --fetch --if-possible
 
 kernel-tools:
 	@scripts/install-tools.sh qemu-system-x86_64=qemu-system-x86 debootstrap=debootstrap

@@ -27,7 +27,7 @@ import archive
 import files
 import machine
 import table
-from debian import FetchError, Packages
+from debian import FetchError, Kernel, Packages
 
 HERE = Path(__file__).resolve().parent
 PROJECT = HERE.parent.parent
@@ -40,6 +40,10 @@ def main() -> None:
     packages = Packages(options.folder / "debian")
     try:
         _check_host()
+        if options.fetch:
+            for version in options.kernels:
+                _fetched(version, packages, options)
+            return
         results = [_try(version, packages, options) for version in options.kernels]
     except FetchError as error:
         if options.if_possible:
@@ -48,7 +52,11 @@ def main() -> None:
         sys.exit(str(error))
     broken = _broken(results, options)
     if options.docs:
-        kept = [table.read(folder) for folder in (options.folder / "results").iterdir()]
+        kept = [
+            table.read(folder)
+            for folder in (options.folder / "results").iterdir()
+            if (folder / "about").exists()
+        ]
         kept.sort(key=lambda result: [int(part) for part in result.version.split(".")])
         (options.docs / PAGE).write_text(table.page(kept), encoding="utf-8")
     sys.exit("\n".join(broken) or 0)
@@ -68,11 +76,12 @@ def _options() -> argparse.Namespace:
         "--folder", type=Path, default=PROJECT / "target/kernels", help="for kernels and the guest's root"
     )
     parser.add_argument("--limit", type=float, metavar="SECONDS", help="judge what a guest has tried by then")
+    parser.add_argument("--fetch", action="store_true", help="fetch what is missing, and boot nothing")
     parser.add_argument("--if-possible", action="store_true", help="skip it where something is missing")
     parser.add_argument("--docs", type=Path, metavar="FOLDER", help=f"where to write {PAGE}")
     options = parser.parse_args()
     options.airtcpd = options.airtcpd or next((path for path in built if path.exists()), built[0])
-    if not options.airtcpd.exists():
+    if not options.fetch and not options.airtcpd.exists():
         parser.error(f"{options.airtcpd} is missing: `make field` builds it")
     for version in options.kernels:
         if not re.fullmatch(r"\d+\.\d+", version):
@@ -103,21 +112,27 @@ def _broken(results: list[table.Result], options: argparse.Namespace) -> list[st
     return sorted(broken)
 
 
+def _fetched(version: str, packages: Packages, options: argparse.Namespace) -> tuple[Kernel, list[Path]]:
+    """Returns a kernel, and archives of the guest's root and of the kernel's modules."""
+    kernel, root = packages.kernel(version), options.folder / "root"
+    return kernel, [files.of_root(root, PROJECT / "packaging/root.sh"), files.of_modules(kernel, root)]
+
+
 def _try(version: str, packages: Packages, options: argparse.Namespace) -> table.Result:
     """Boots a kernel; what the guest says is kept in the folder's `results`."""
-    kernel = packages.kernel(version)
-    base = files.of_root(options.folder / "root", PROJECT / "packaging/root.sh")
+    kernel, parts = _fetched(version, packages, options)
     _say(f"booting Linux {kernel.release}")
     out = options.folder / "results" / version
     shutil.rmtree(out, ignore_errors=True)
     out.mkdir(parents=True)
+    (out / "said").touch()
     own = {
         "guest/only": options.only.encode(),
         "guest/lossy-ethernet.toml": (PROJECT / "scenarios/lossy-ethernet.toml").read_bytes(),
         "usr/bin/airtcpd": _stripped(options.airtcpd),
     }
     with tempfile.NamedTemporaryFile(prefix="airtcp-kernels-") as initrd:
-        for part in (base, files.of_modules(kernel, options.folder / "root")):
+        for part in parts:
             initrd.write(part.read_bytes())
         archive.write(files.of_guest(own), initrd)
         initrd.flush()
@@ -135,12 +150,9 @@ def _try(version: str, packages: Packages, options: argparse.Namespace) -> table
 def _stripped(program: Path) -> bytes:
     """A program without what debuggers need, which is the larger part of it."""
     with tempfile.NamedTemporaryFile(prefix="airtcp-kernels-") as file:
-        done = (
+        if shutil.which("strip"):
             subprocess.run(["strip", "-o", file.name, program], check=False)
-            if shutil.which("strip")
-            else None
-        )
-        return Path(file.name).read_bytes() if done and not done.returncode else program.read_bytes()
+        return Path(file.name).read_bytes() or program.read_bytes()
 
 
 def _revision() -> str:

@@ -17,6 +17,8 @@ def make() -> None:
     for name in "FRM":
         run("ip", "netns", "add", name)
         run("ip", "link", "set", "lo", "up", inside=name)
+        # Else addresses are tentative for a second, which would look like something that is left behind.
+        run("sysctl", "-qw", "net.ipv6.conf.default.accept_dad=0", inside=name)
     for device, host, peer, net in ((WIRED, "F", "f0", 1), (WIRELESS, "M", "m0", 2)):
         run("ip", "link", "add", device, "netns", "R", "type", "veth", "peer", "name", peer, "netns", host)
         for where, end, last in (("R", device, 1), (host, peer, 2)):
