@@ -1,7 +1,7 @@
 //! The available schemes, keys and profiles.
 
 use airtcp_proto::base_station;
-use airtcp_proto::cc::registry::{self, Param};
+use airtcp_proto::cc::{Param, controllers};
 use airtcp_proto::circuit;
 use airtcp_proto::scheme::{self, CIRCUIT, KeyDoc, SchemeSpec};
 use airtcp_proto::tcp::profile::PROFILES;
@@ -17,7 +17,7 @@ pub fn version() -> &'static str {
 /// Every scheme, in the order for display.
 #[pyfunction]
 pub fn schemes(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
-    let controllers = registry::controllers().iter().map(|spec| {
+    let controllers = controllers().iter().map(|spec| {
         let texts = [spec.name, "congestion control", spec.summary, spec.source];
         scheme_dict(py, texts, spec.params, spec.changes, vec![])
     });

@@ -8,7 +8,7 @@
 #[allow(dead_code, reason = "`same` runs the cases")]
 mod same;
 
-use airtcp_proto::cc::registry;
+use airtcp_proto::cc::{Param, controllers};
 use airtcp_proto::scheme::{CIRCUIT, KeyDoc, Scheme, keys, keys_of};
 use airtcp_proto::{base_station, circuit};
 use same::case::Case;
@@ -87,9 +87,8 @@ fn own_schemes(scenario: &str) -> Vec<String> {
 fn schemes_with_keys() -> Vec<String> {
     let of_stack = || keys().into_iter().filter(|key| key.name != "congestion_control");
     let of_stack = of_stack().flat_map(|key| set("reno", &key).into_iter().chain(set("cubic", &key)));
-    let params = registry::controllers().iter().flat_map(|spec| {
-        let bounds =
-            |param: &'static registry::Param<'static>| [param.min, param.max].map(|to| (param.name, to));
+    let params = controllers().iter().flat_map(|spec| {
+        let bounds = |param: &'static Param<'static>| [param.min, param.max].map(|to| (param.name, to));
         spec.params.iter().flat_map(bounds).map(|(name, to)| format!("{}:{name}={to}", spec.name))
     });
     let of_circuit = keys_of(&circuit::Config::schema());

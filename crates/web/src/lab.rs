@@ -2,7 +2,7 @@
 
 use crate::answer::Answer;
 use airtcp_proto::base_station;
-use airtcp_proto::cc::registry;
+use airtcp_proto::cc;
 use airtcp_proto::scheme::{self, CIRCUIT, Scheme};
 use airtcp_sim::scenario::Recipe;
 use airtcp_sim::{Outcome, RunOptions, Running, Scenario};
@@ -123,7 +123,7 @@ fn finished(outcome: Outcome) -> Answer {
 
 /// Returns every scheme, in the order for display.
 fn schemes() -> Value {
-    let controllers = registry::controllers().iter().map(|spec| (spec.name, spec.summary));
+    let controllers = cc::controllers().iter().map(|spec| (spec.name, spec.summary));
     let combinations = scheme::COMBINATIONS.iter().map(|spec| (spec.name, spec.summary));
     let machines = base_station::all().into_iter().map(|machine| machine.spec());
     let alone = controllers.chain(combinations).map(|(name, summary)| one(name, summary, true));

@@ -2,6 +2,9 @@
 //!
 //! A controller learns what happened and sets a window (and, if it paces, a rate). It never sees the scoreboard:
 //! [`crate::tcp::recovery`] decides which packets are lost and what is resent.
+//!
+//! A new controller is a module with a [`ControllerSpec`], and one line in [`controllers`]. The command line, the documentation, the
+//! conformance tests and the fuzzer find it there.
 
 mod bbr;
 mod composed;
@@ -26,9 +29,30 @@ mod westwood;
 pub use composed::{Avoidance, Composed, Sent, Window};
 pub use given::{Controller, Controllers, Given};
 pub(crate) use governor::Governor;
-pub use registry::{ControllerSpec, Param, RegistryError, build, controllers};
+pub use registry::{ControllerSpec, Param, RegistryError, build};
 
 use airtcp_wire::{Dur, Rate, Time};
+
+/// Every controller, in the order in which users see them.
+pub fn controllers() -> &'static [&'static ControllerSpec] {
+    &[
+        &reno::SPEC,
+        &cubic::SPEC,
+        &vegas::SPEC,
+        &veno::SPEC,
+        &westwood::original::SPEC,
+        &westwood::nr::SPEC,
+        &westwood::plus::SPEC,
+        &westwood::vt::SPEC,
+        &hybla::SPEC,
+        &jersey::ORIGINAL,
+        &jersey::NEW,
+        &spectcp::SPEC,
+        &bbr::v1::SPEC,
+        &bbr::v3::SPEC,
+        &concord::SPEC,
+    ]
+}
 
 /// A congestion controller. All windows are in bytes.
 pub trait CongestionControl: Send {

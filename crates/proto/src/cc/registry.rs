@@ -1,9 +1,6 @@
-//! The controllers by name. A new controller is named twice here. The command line, the documentation, the conformance tests and the
-//! fuzzer find it in this list.
+//! What a controller declares of itself, and how it is found by its name.
 
-use super::{
-    Build, CongestionControl, bbr, concord, cubic, hybla, jersey, reno, spectcp, vegas, veno, westwood,
-};
+use super::{Build, CongestionControl, controllers};
 use airtcp_wire::Dur;
 use airtcp_wire::spelling::{hint, nearest};
 use std::borrow::Cow;
@@ -48,27 +45,6 @@ pub enum Exemption {
     /// Maximum growth at a smoothed RTT, in bytes per acknowledged byte, beside one segment. The others' is one, so that slow start at
     /// most doubles the window per round trip.
     Gain(fn(Dur) -> f64),
-}
-
-/// Every controller, in the order in which users see them.
-pub fn controllers() -> &'static [&'static ControllerSpec] {
-    &[
-        &reno::SPEC,
-        &cubic::SPEC,
-        &vegas::SPEC,
-        &veno::SPEC,
-        &westwood::original::SPEC,
-        &westwood::nr::SPEC,
-        &westwood::plus::SPEC,
-        &westwood::vt::SPEC,
-        &hybla::SPEC,
-        &jersey::ORIGINAL,
-        &jersey::NEW,
-        &spectcp::SPEC,
-        &bbr::v1::SPEC,
-        &bbr::v3::SPEC,
-        &concord::SPEC,
-    ]
 }
 
 /// Checked values of all parameters of a controller.

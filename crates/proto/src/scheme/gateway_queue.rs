@@ -2,35 +2,37 @@
 
 use crate::queue::{Discipline, congestion_warning, fq_codel, red};
 
-/// The queue in front of the wireless link, instead of the path's own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum GatewayQueue {
-    FqCodel,
-    /// RED that marks.
-    RedEcn,
-    CongestionWarning,
-}
-
-impl GatewayQueue {
-    pub const ALL: [GatewayQueue; 3] =
-        [GatewayQueue::FqCodel, GatewayQueue::RedEcn, GatewayQueue::CongestionWarning];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            GatewayQueue::FqCodel => "fq-codel",
-            GatewayQueue::RedEcn => "red-ecn",
-            GatewayQueue::CongestionWarning => "congestion-warning",
+/// Declares the queues: each with its name in a scheme, and its discipline with default keys.
+macro_rules! gateway_queues {
+    ($($(#[$doc:meta])* $Queue:ident = $name:literal: $discipline:expr,)*) => {
+        /// The queue in front of the wireless link, instead of the path's own.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum GatewayQueue {
+            $($(#[$doc])* $Queue,)*
         }
-    }
 
-    /// The discipline, with its default keys.
-    pub fn discipline(self) -> Discipline {
-        match self {
-            GatewayQueue::FqCodel => Discipline::FqCodel(fq_codel::Config::default()),
-            GatewayQueue::RedEcn => Discipline::Red(red::Config { ecn: true, ..red::Config::default() }),
-            GatewayQueue::CongestionWarning => {
-                Discipline::CongestionWarning(congestion_warning::Config::default())
+        impl GatewayQueue {
+            pub const ALL: &[GatewayQueue] = &[$(GatewayQueue::$Queue),*];
+
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(GatewayQueue::$Queue => $name,)*
+                }
+            }
+
+            /// The discipline, with its default keys.
+            pub fn discipline(self) -> Discipline {
+                match self {
+                    $(GatewayQueue::$Queue => $discipline,)*
+                }
             }
         }
-    }
+    };
+}
+
+gateway_queues! {
+    FqCodel = "fq-codel": Discipline::FqCodel(fq_codel::Config::default()),
+    /// RED that marks.
+    RedEcn = "red-ecn": Discipline::Red(red::Config { ecn: true, ..red::Config::default() }),
+    CongestionWarning = "congestion-warning": Discipline::CongestionWarning(congestion_warning::Config::default()),
 }

@@ -25,7 +25,7 @@ pub use given::{GivenError, controllers};
 pub use keys::{KeyDoc, keys, keys_of};
 
 use crate::base_station::{self, BaseStation};
-use crate::cc::{Controllers, registry};
+use crate::cc::{self, Controllers};
 use crate::circuit;
 use crate::tcp::{TcpConfig, profile};
 use airtcp_wire::spelling;
@@ -137,8 +137,8 @@ impl Scheme {
 }
 
 fn gateway_queue(text: &str, name: &str) -> Result<GatewayQueue, SchemeError> {
-    let names = || GatewayQueue::ALL.into_iter().map(GatewayQueue::name);
-    GatewayQueue::ALL.into_iter().find(|queue| queue.name() == name).ok_or_else(|| {
+    let names = || GatewayQueue::ALL.iter().copied().map(GatewayQueue::name);
+    GatewayQueue::ALL.iter().copied().find(|queue| queue.name() == name).ok_or_else(|| {
         SchemeError::UnknownQueue {
             text: text.to_owned(),
             name: name.to_owned(),
@@ -238,7 +238,7 @@ fn profile_config(text: &str, name: &str) -> Result<TcpConfig, SchemeError> {
 
 /// Every name that a term may have: controllers, combinations, the circuit, and base-station machines.
 pub fn names() -> impl Iterator<Item = &'static str> {
-    let controllers = registry::controllers().iter().map(|spec| spec.name);
+    let controllers = cc::controllers().iter().map(|spec| spec.name);
     let machines = base_station::all().into_iter().map(|machine| machine.spec().name);
     controllers.chain(COMBINATIONS.iter().map(|spec| spec.name)).chain([CIRCUIT.name]).chain(machines)
 }
@@ -308,7 +308,7 @@ mod tests {
         assert!(all.iter().enumerate().all(|(index, name)| !all[..index].contains(name)), "{all:?}");
         let stack = keys();
         let is_of_stack = |name: &str| stack.iter().any(|key| key.name == name);
-        for param in registry::controllers().iter().flat_map(|spec| spec.params) {
+        for param in cc::controllers().iter().flat_map(|spec| spec.params) {
             assert!(!is_of_stack(param.name), "{}", param.name);
         }
         for machine in base_station::all() {

@@ -15,7 +15,7 @@ pub fn folder() -> PathBuf {
 /// Every name of the registry, each profile and each queue that a scheme can bring.
 pub fn named_schemes() -> Vec<String> {
     let profiles = PROFILES.iter().map(|profile| format!("reno:profile={}", profile.name));
-    let queues = GatewayQueue::ALL.map(|queue| format!("cubic @ {}", queue.name()));
+    let queues = GatewayQueue::ALL.iter().map(|queue| format!("cubic @ {}", queue.name()));
     names().map(str::to_owned).chain(profiles).chain(queues).collect()
 }
 
