@@ -1,13 +1,10 @@
 //! Header-first dropping at a router, as a daemon: the program stays on the interface for as long as the daemon lives.
 
-use crate::daemon::{self, Kind, Metrics, Service, Stop, Table, Urgency};
+use crate::daemon::{self, Metrics, Service, Stop, counters};
 use airtcp_kernel::header_first::{Attached, Fifo, Meter, Parameters, attach};
 use caps::Capability;
-use nix::errno::Errno;
-use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use serde_json::{Map, Value};
 use std::io;
-use std::os::fd::AsFd;
 use std::sync::{Arc, OnceLock};
 
 /// The daemons' name.
@@ -20,47 +17,14 @@ pub struct HeaderFirst {
     pub counters: Arc<Counted>,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Counter {
-    HeadersPassed,
-    HeadersDropped,
-    HeadersOverflow,
-    DataPassed,
-    DataOverflow,
-}
-
-impl Table for Counter {
-    const DAEMON: &'static str = "header_first";
-    const TABLE: &'static [(Counter, &'static str, Kind, &'static str)] = &[
-        (
-            Counter::HeadersPassed,
-            "header_packets_total",
-            Kind::Counter,
-            "header packets that entered the queue",
-        ),
-        (
-            Counter::HeadersDropped,
-            "dropped_header_packets_total",
-            Kind::Counter,
-            "header packets dropped because --max-headers of them waited",
-        ),
-        (
-            Counter::HeadersOverflow,
-            "overflow_header_packets_total",
-            Kind::Counter,
-            "header packets dropped because the queue had no room",
-        ),
-        (Counter::DataPassed, "data_packets_total", Kind::Counter, "other packets that entered the queue"),
-        (
-            Counter::DataOverflow,
-            "overflow_data_packets_total",
-            Kind::Counter,
-            "other packets dropped because the queue had no room: with a low enough --max-headers, none of circuits",
-        ),
-    ];
-
-    fn index(self) -> usize {
-        self as usize
+counters! {
+    pub enum Counter of "header_first" {
+        HeadersPassed: Counter = "header_packets_total", "header packets that entered the queue";
+        HeadersDropped: Counter = "dropped_header_packets_total", "header packets dropped because --max-headers of them waited";
+        HeadersOverflow: Counter = "overflow_header_packets_total", "header packets dropped because the queue had no room";
+        DataPassed: Counter = "data_packets_total", "other packets that entered the queue";
+        DataOverflow: Counter = "overflow_data_packets_total",
+            "other packets dropped because the queue had no room: with a low enough --max-headers, none of circuits";
     }
 }
 
@@ -125,22 +89,6 @@ impl Service for HeaderFirst {
     /// The kernel does the work.
     fn serve(&self, meter: Meter, mut stop: Stop) -> io::Result<()> {
         let _ = self.counters.meter.set(meter);
-        while stop.urgency() == Urgency::None {
-            match poll(&mut [PollFd::new(stop.as_fd(), PollFlags::POLLIN)], PollTimeout::NONE) {
-                Ok(_) | Err(Errno::EINTR) => {}
-                Err(error) => return Err(error.into()),
-            }
-        }
-        Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_table_is_in_the_order_of_the_counters() {
-        assert!(Counter::TABLE.iter().enumerate().all(|(index, (counter, ..))| counter.index() == index));
+        stop.wait()
     }
 }

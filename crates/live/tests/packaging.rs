@@ -16,6 +16,25 @@ fn assert_taken(words: &[String], from: &str) {
     assert!(output.status.success() && told.is_empty(), "{from}: {words:?}: {told}");
 }
 
+/// The commands that have `status` and `clean`, as each daemon has.
+fn daemons() -> Vec<String> {
+    let help = |words: &[&str]| {
+        let output = Command::new(env!("CARGO_BIN_EXE_airtcpd")).args(words).arg("--help").output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let commands = |help: &str| -> Vec<String> {
+        let listed = help.lines().skip_while(|line| *line != "Commands:").skip(1);
+        let names =
+            listed.take_while(|line| !line.is_empty()).filter_map(|line| line.split_whitespace().next());
+        names.map(str::to_owned).collect()
+    };
+    let is_daemon = |name: &String| {
+        let has = commands(&help(&[name]));
+        ["status", "clean"].iter().all(|action| has.iter().any(|name| name == action))
+    };
+    commands(&help(&[])).into_iter().filter(|name| name != "help" && is_daemon(name)).collect()
+}
+
 fn units() -> Vec<PathBuf> {
     let files = fs::read_dir(folder("systemd")).unwrap().map(|file| file.unwrap().path());
     files.filter(|file| file.extension().is_some_and(|extension| extension == "service")).collect()
@@ -41,8 +60,27 @@ fn units_start_and_stop_what_there_is() {
             let line = line.strip_prefix("/usr/bin/airtcpd ").unwrap();
             let expand = |word: &str| variables.get(word).cloned().unwrap_or_else(|| word.to_owned());
             let words = line.split(' ').map(expand).collect::<Vec<_>>().join(" ");
-            assert_taken(&words.split(' ').map(str::to_owned).collect::<Vec<_>>(), &name);
+            // An empty variable is no word.
+            assert_taken(&words.split_whitespace().map(str::to_owned).collect::<Vec<_>>(), &name);
         }
+    }
+}
+
+#[test]
+fn every_daemon_has_a_unit_and_is_started_by_openwrt() {
+    let texts: Vec<_> = units().iter().map(|unit| fs::read_to_string(unit).unwrap()).collect();
+    let (started, _) = openwrt();
+    let daemons = daemons();
+    assert!(daemons.len() >= 4, "{daemons:?}");
+    for name in daemons {
+        let starts = |text: &String| text.contains(&format!("\nExecStart=/usr/bin/airtcpd {name} "));
+        assert!(texts.iter().any(starts), "no unit in packaging/systemd starts `airtcpd {name}`");
+        let line = format!("airtcpd {name}");
+        let is_started = started.iter().any(|started| started.starts_with(&line));
+        assert!(
+            is_started,
+            "packaging/openwrt/airtcpd.init does not start `{line}` for a section of airtcpd.config"
+        );
     }
 }
 
@@ -75,11 +113,11 @@ procd_close_instance() { :; }
 procd_set_param() { if [ "$1" = command ]; then shift; "$@"; fi; }
 . "$INIT"
 PROG="echo airtcpd"
-start_service && service_stopped
+start_service && echo && service_stopped
 "#;
 
-#[test]
-fn the_init_script_of_openwrt_starts_and_stops_what_there_is() {
+/// What the init script starts and stops, all that is in the configuration being enabled.
+fn openwrt() -> (Vec<String>, Vec<String>) {
     let output = Command::new("sh")
         .args(["-eu", "-c", OPENWRT])
         .env("INIT", folder("openwrt/airtcpd.init"))
@@ -89,9 +127,21 @@ fn the_init_script_of_openwrt_starts_and_stops_what_there_is() {
     let told = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{told}");
     let lines = String::from_utf8(output.stdout).unwrap();
-    assert_eq!(lines.lines().count(), 12, "{lines}");
-    for line in lines.lines() {
-        let words: Vec<_> = line.strip_prefix("airtcpd ").unwrap().split(' ').map(str::to_owned).collect();
+    let (started, stopped) = lines.split_once("\n\n").unwrap();
+    let commands = |lines: &str| lines.lines().map(str::to_owned).collect();
+    (commands(started), commands(stopped))
+}
+
+#[test]
+fn the_init_script_of_openwrt_starts_and_stops_what_there_is() {
+    let config = fs::read_to_string(folder("openwrt/airtcpd.config")).unwrap();
+    let sections = config.lines().filter(|line| line.starts_with("config ")).count();
+    let (started, stopped) = openwrt();
+    assert_eq!(started.len(), sections, "one for each section of the configuration: {started:#?}");
+    assert!(stopped.contains(&"airtcpd proxy clean".to_owned()), "{stopped:#?}");
+    for line in started.iter().chain(&stopped) {
+        let words: Vec<_> =
+            line.strip_prefix("airtcpd ").unwrap().split_whitespace().map(str::to_owned).collect();
         assert_taken(&words, "airtcpd.init");
     }
 }

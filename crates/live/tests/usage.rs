@@ -1,6 +1,8 @@
 //! What `airtcpd` says to those who use it wrongly, or ask how to. Needs no root.
 
+use std::fs;
 use std::io;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 fn airtcpd(line: &str) -> Output {
@@ -128,6 +130,45 @@ fn every_command_has_examples() {
         seen += 1;
     }
     assert!(seen > 25, "{seen} commands");
+}
+
+/// The README and the pages of the guide.
+fn pages() -> Vec<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let guide = fs::read_dir(root.join("docs/guide")).unwrap().map(|file| file.unwrap().path());
+    [root.join("README.md"), root.join("packaging/README.md")].into_iter().chain(guide).collect()
+}
+
+/// The words after `airtcpd`, in an indented line or in backticks, up to one that stands for something else.
+fn shown(text: &str) -> Vec<Vec<&str>> {
+    let lines = text.lines().filter_map(|line| line.strip_prefix("    "));
+    let lines = lines.map(|line| line.trim_start().trim_start_matches("$ "));
+    let commands =
+        lines.chain(text.split('`').skip(1).step_by(2)).map(|line| line.trim_start_matches("sudo "));
+    let stands_for_another =
+        |word: &str| word == "--" || word.starts_with(['|', '>', '&', '#', '\'', '"', '\\', '…', '$', '[']);
+    commands
+        .filter_map(|command| command.strip_prefix("airtcpd "))
+        .map(|command| command.split_whitespace().take_while(|word| !stands_for_another(word)).collect())
+        .collect()
+}
+
+/// With `--help` at its end a line does nothing, and is read all the same.
+#[test]
+fn what_the_guide_shows_exists() {
+    let mut seen = 0;
+    for page in pages() {
+        let text = fs::read_to_string(&page).unwrap();
+        for words in shown(&text) {
+            let line = format!("{} --help", words.join(" "));
+            let output = airtcpd(&line);
+            let told = String::from_utf8_lossy(&output.stderr);
+            let stands_open = told.contains("a value is required") || told.contains("`NAME`");
+            assert!(output.status.success() || stands_open, "{}: {line}: {told}", page.display());
+            seen += 1;
+        }
+    }
+    assert!(seen > 50, "{seen} commands");
 }
 
 #[test]

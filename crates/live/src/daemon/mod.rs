@@ -7,6 +7,7 @@ mod desk;
 mod keeper;
 mod stop;
 
+pub(crate) use counters::counters;
 pub use counters::{Counters, Kind, Metrics, Table};
 pub use desk::{MetricsAddress, statuses};
 pub use stop::{Stop, Stopper, Urgency};

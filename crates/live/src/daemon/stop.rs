@@ -1,5 +1,7 @@
 //! How a daemon is told to stop.
 
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use signal_hook::low_level::pipe;
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
@@ -56,6 +58,20 @@ impl Stop {
             _ => Urgency::AtOnce,
         }
     }
+
+    /// Waits for the first request: for a daemon that has nothing else to do.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn wait(&mut self) -> io::Result<()> {
+        while self.urgency() == Urgency::None {
+            match poll(&mut [PollFd::new(self.as_fd(), PollFlags::POLLIN)], PollTimeout::NONE) {
+                Ok(_) | Err(Errno::EINTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(())
+    }
 }
 
 impl AsFd for Stop {
@@ -69,5 +85,18 @@ impl Stopper {
     pub fn stop(&self) {
         // The daemon may be gone.
         let _ = (&self.0).write_all(b".");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_waits_goes_on_when_asked_to_stop() {
+        let (mut stop, stopper) = Stop::new().unwrap();
+        stopper.stop();
+        stop.wait().unwrap();
+        assert_eq!(stop.urgency(), Urgency::Drain);
     }
 }
