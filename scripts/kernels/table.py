@@ -68,10 +68,7 @@ def page(results: list[Result]) -> str:
     lines.append("| --- |" + " --- |" * len(results))
     for name in names:
         lines.append(f"| {name} |" + "".join(f" {_cell(result, name)} |" for result in results))
-    lines += [
-        "",
-        *(f"- {result.version}: Linux {result.release}, airtcpd {result.airtcpd}" for result in results),
-    ]
+    lines += ["", *map(_about, results)]
     reasons = [line for result in results for line in _reasons(result)]
     if reasons:
         lines += ["", "## What fails, and what it says", "", *reasons]

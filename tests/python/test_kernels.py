@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+PAGE = Path(__file__).parents[2] / "docs/kernels.md"
 KERNELS = Path(__file__).parents[2] / "scripts/kernels"
 sys.path += [str(KERNELS), str(KERNELS / "guest")]
 import archive  # noqa: E402
@@ -41,10 +42,24 @@ def test_a_page_claims_what_works(first: list[dict[str, object]], other: list[di
     assert not table.claims(page, "7.3")
 
 
+def test_a_page_says_which_guest_was_stopped() -> None:
+    stopped = table.Result("6.1", "6.1.0-50-amd64", "01234567", False, [])
+    assert "stopped before its end" in table.page([stopped])
+    assert "stopped before its end" not in table.page([result("6.1", [])])
+
+
 def test_no_name_of_a_feature_breaks_the_table() -> None:
     names = [feature.name for feature in features.FEATURES]
     assert len(set(names)) == len(names)
     assert not any("|" in name for name in names)
+
+
+def test_the_page_is_about_features_that_are_tried() -> None:
+    names = {feature.name for feature in features.FEATURES} | {"doctor agrees"}
+    names |= {f"{feature.section}: leaves nothing" for feature in features.FEATURES}
+    rows = [line.split("|")[1].strip() for line in PAGE.read_text().splitlines() if line.startswith("|")]
+    assert rows[:2] == ["feature", "---"]
+    assert set(rows[2:]) <= names
 
 
 def test_a_result_is_read_as_a_guest_said_it(tmp_path: Path) -> None:
