@@ -5,8 +5,7 @@
 //!   has done all, and if not, nothing has changed.
 //! - [`rest`]: a half that is not needed is a few fields. Door: [`Half`](super::half::Half).
 //!
-//! Others are in `sender/shortcut`. Those of a receiver (`receiver.rs`, `ack_policy`) take text in order below a bound,
-//! [`Until`](crate::until::Until).
+//! Others are in `sender/shortcut` and `receiver/shortcut`.
 //!
 //! A property in `tests` plays random lives with predictions and without, and most of these need a prediction. Without this
 //! folder, `no_shortcut.rs` stands in for it.
