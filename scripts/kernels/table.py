@@ -99,4 +99,4 @@ def _cell(result: Result, name: str) -> str:
 
 def _reasons(result: Result) -> list[str]:
     failures = [each for each in result.features if not each["works"]]
-    return [f"- {result.version}, {each['feature']}: `{each['says']}`" for each in failures]
+    return [f"- {result.version}, {each['feature']}: `` {each['says']} ``" for each in failures]
