@@ -6,5 +6,5 @@ fn a_congestion_control_can_be_registered() {
         eprintln!("skipped: not root");
         return;
     }
-    airtcp_kernel::probe::congestion_controls().map_err(|refusal| refusal.to_string()).unwrap();
+    airtcp_kernel::cc::probe::congestion_controls().map_err(|refusal| refusal.to_string()).unwrap();
 }

@@ -2,9 +2,8 @@
 
 use super::hold::Hold;
 use super::ops::Ops;
-use super::{CcError, Controller, Loaded, Owner};
+use super::{CcError, Controller, Loaded, Owner, probe};
 use crate::loading::listening;
-use crate::probe;
 use libbpf_rs::{ErrorKind, MapCore, MapHandle, MapType, Object, ObjectBuilder, OpenObject};
 use std::collections::BTreeMap;
 use std::ops::Deref;

@@ -1,9 +1,9 @@
 //! What `airtcpd cc` needs.
 
 use super::check::{Check, Health, Section, newer_kernel, words};
+use airtcp_kernel::cc::probe;
 use airtcp_kernel::cc::{CcError, Controller, Request, controllers, missing_in_kernel, register};
 use airtcp_kernel::loading::{bpffs, missing_capabilities};
-use airtcp_kernel::probe;
 use std::collections::BTreeMap;
 
 const LOADING: &str = "loading congestion controls";

@@ -1,6 +1,6 @@
-//! What this kernel can do.
+//! Whether this kernel takes congestion controls.
 
-use crate::cc::fit;
+use super::ops::fit;
 use crate::loading::{Refusal, listening};
 use crate::skeleton::probe::ProbeSkelBuilder;
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
