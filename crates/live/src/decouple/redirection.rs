@@ -61,7 +61,13 @@ impl Redirection {
         let takes = takes(prefixes, group, &sources, &listeners);
         let chains = chains(&name, &links, &takes, &sources, &drops);
         let mounts = group.map(Group::mounts).transpose()?.flatten();
-        let table = Table::make_within(mounts, &table_name(), &chains)?;
+        let table = Table::make_within(mounts, &table_name(), &chains).map_err(|error| match group {
+            Some(_) if error.kind() == io::ErrorKind::Other => io::Error::other(format!(
+                "{error}; a command's connections are told by their cgroup, which needs Linux 5.13 and nft 0.9.9: without a \
+                 command, --to works"
+            )),
+            _ => error,
+        })?;
         let mut records = forwarding::open(&name, &closed)?;
         if let Some(closed) = closed_v6 {
             records.extend(forwarding::open_v6(&name, &closed)?);

@@ -9,6 +9,7 @@
 
 pub mod detour;
 pub mod divert;
+mod ethtool;
 pub mod forwarding;
 pub mod leftovers;
 mod link_mtu;

@@ -3,6 +3,7 @@
 //! A host sees one end of a veth pair. The other end is alone in a namespace that lasts as long as the packet socket
 //! there. When the process ends, killed or not, the kernel removes the pair.
 
+use super::ethtool;
 use crate::emulate::PacketSocket;
 use airtcp_kernel::namespace::{Namespace, sysctl, with_context};
 use airtcp_kernel::netlink::Netlink;
@@ -86,6 +87,8 @@ impl Veth<'_> {
         address.header.family = AddressFamily::Inet;
         address.header.prefix_len = self.prefix;
         address.header.index = index;
+        // Before Linux 6.2 a packet socket cannot describe such a datagram, so that the kernel is to cut it.
+        ethtool::turn_off(self.name, "tx-udp-segmentation")?;
         let own = self.address.into();
         address.attributes = vec![AddressAttribute::Local(own), AddressAttribute::Address(own)];
         netlink.change(RouteNetlinkMessage::NewAddress(address))?;
@@ -132,5 +135,34 @@ fn without_ipv6(namespace: &Namespace, interface: &str) -> io::Result<()> {
         // This kernel has no IPv6.
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         done => done,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+    use nix::sys::socket::{setsockopt, sockopt};
+    use std::net::UdpSocket;
+
+    #[test]
+    fn datagrams_that_are_to_be_cut_arrive_in_pieces() {
+        let Some(namespace) = Namespace::if_permitted() else { return };
+        let veth = Veth { name: "airtcp0", address: [10, 77, 0, 1].into(), prefix: 24, mtu: 1500 };
+        let mut end = veth.make_in(&namespace).unwrap();
+        let send = || {
+            let socket = UdpSocket::bind("10.77.0.1:0").unwrap();
+            setsockopt(&socket, sockopt::UdpGsoSegment, &1200).unwrap();
+            socket.send_to(&[0; 6000], "10.77.0.2:9").unwrap();
+        };
+        namespace.run(send).unwrap();
+        let mut pieces = 0;
+        while pieces < 5 {
+            poll(&mut [PollFd::new(end.as_fd(), PollFlags::POLLIN)], PollTimeout::NONE).unwrap();
+            let Some((frame, packets)) = end.recv_uncut().unwrap() else { continue };
+            let len = frame.len();
+            assert!(len < 1300 && packets == 1, "{len} bytes, {packets} packets");
+            pieces += i32::from(len > 1200);
+        }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::socket_options::TCP_INFO;
 use airtcp_wire::Dur;
+use nix::sys::socket::{AddressFamily, SockFlag, SockType, socket};
 use std::io;
 use std::os::fd::AsFd;
 
@@ -53,6 +54,15 @@ impl TcpInfo {
                 "this kernel's TCP_INFO does not count timeouts; Linux 6.7 or later does",
             )),
         }
+    }
+
+    /// Checks that this kernel's TCP_INFO has all that is needed.
+    ///
+    /// # Errors
+    /// As [`TcpInfo::of`].
+    pub fn check() -> io::Result<()> {
+        let socket = socket(AddressFamily::Inet, SockType::Stream, SockFlag::SOCK_CLOEXEC, None)?;
+        TcpInfo::of(&socket).map(drop)
     }
 
     fn read(bytes: &[u8; NEEDED_BYTES]) -> TcpInfo {

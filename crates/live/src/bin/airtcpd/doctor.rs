@@ -23,7 +23,7 @@ Examples:
   sudo airtcpd doctor --json | jq '.sections[].checks[] | select(.verdict == \"missing\")'
 
 Tries everything and leaves nothing behind. Without root it checks what it can, and reports what it could not try.
-The exit status is 0 if link, cc, rto, filter, proxy and circuit can all work, 1 otherwise.";
+The exit status is 0 if all sections can work, 1 otherwise.";
 
 /// Check what this host supports and what is missing
 #[derive(clap::Args)]

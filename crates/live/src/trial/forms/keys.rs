@@ -68,7 +68,7 @@ const RULES: &[(&str, Rule)] = &[
     ("rto.max", Elsewhere),
     ("rto.granularity", Small("the kernel's timers have a granularity of 1 to 10 ms")),
     ("rto.backoff", Elsewhere),
-    ("rto.syn_linear", Set(|config, form| form.sysctl("tcp_syn_linear_timeouts", config.rto.syn_linear))),
+    ("rto.syn_linear", Judge(syn_linear)),
     ("rto.measure_tick", Fixed("the kernel measures round trips in microseconds")),
     ("rto.expire_tick", Fixed("the kernel's timers follow no clock tick of that kind")),
     ("rto.timing", Fixed("the kernel times every acknowledgment")),
@@ -307,6 +307,16 @@ fn rto(config: &TcpConfig, form: &mut Form, draft: &mut Draft<'_>) {
     form.rto = Some(rule);
 }
 
+fn syn_linear(config: &TcpConfig, form: &mut Form, draft: &mut Draft<'_>) {
+    match draft.host.is_at_least(6, 5) {
+        true => form.sysctl("tcp_syn_linear_timeouts", config.rto.syn_linear),
+        false if config.rto.syn_linear == 0 => {}
+        false => draft
+            .notes
+            .push("rto.syn_linear: before Linux 6.5 each timeout of a SYN doubles the next".to_owned()),
+    }
+}
+
 /// SRTT + max(RTO_MIN, 4·RTTVAR), with bounds that sysctls set.
 fn kernels_rto(rto: &RtoConfig, form: &mut Form, draft: &mut Draft<'_>) {
     let kernel = profile::linux().rto;
@@ -445,6 +455,18 @@ mod tests {
         let control = verdict("veno:beta=4").form.unwrap().congestion_control;
         assert_eq!(control.parameters["beta"], 4.0);
         assert_eq!(sysctl("spectcp", "tcp_ecn"), "1");
+    }
+
+    #[test]
+    fn sysctls_that_a_kernel_lacks_are_not_set() {
+        const NAME: &str = "net.ipv4.tcp_syn_linear_timeouts";
+        let on = |kernel: &str, scheme: &str| {
+            SchemeForm::on(&host(kernel), &Scheme::parse(scheme, "linux").unwrap())
+        };
+        let old = on("6.1.0-50-amd64", "reno");
+        assert!(!old.form.unwrap().settings.sysctls.contains_key(NAME));
+        assert!(old.notes.iter().any(|note| note.contains("before Linux 6.5")), "{:?}", old.notes);
+        assert!(on("6.5.0", "reno").form.unwrap().settings.sysctls.contains_key(NAME));
     }
 
     #[test]

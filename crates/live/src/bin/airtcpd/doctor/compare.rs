@@ -1,15 +1,16 @@
 //! What `airtcp compare --on linux` uses besides.
 
-use super::check::{Check, Section, program, words};
+use super::check::{Check, Section, newer_kernel, program, words};
 use airtcp_kernel::cc;
 use airtcp_kernel::netlink::{LOOPBACK, Netlink};
 use airtcp_live::namespace::Namespace;
+use airtcp_live::trial::tcp_info::TcpInfo;
 use netlink_packet_route::RouteNetlinkMessage;
 use netlink_packet_route::tc::{TcAttribute, TcHandle, TcMessage};
 
 pub fn section() -> Section {
     let mut checks: Vec<_> = ["cubic", "reno", "bbr"].into_iter().map(present).collect();
-    checks.extend([fair_queue(), iperf3()]);
+    checks.extend([counted_timeouts(), fair_queue(), iperf3()]);
     Section { name: "compare --on linux", checks }
 }
 
@@ -27,6 +28,12 @@ fn present(name: &str) -> Check {
         },
         Err(error) => Check::limited(name, why, words(error), "mount -t proc proc /proc"),
     }
+}
+
+fn counted_timeouts() -> Check {
+    let why = "records of what the kernel's TCP did";
+    let done = TcpInfo::check().map(|()| "counts timeouts".to_owned()).map_err(words);
+    Check::tried("TCP_INFO", why, done, &newer_kernel("6.7")).needed()
 }
 
 fn fair_queue() -> Check {

@@ -1,12 +1,12 @@
 //! What `airtcpd proxy` needs.
 
 use super::check::{Check, Section, program, words};
+use super::is_root;
 use airtcp_live::namespace::Namespace;
 use airtcp_live::proxy::{Config, Entrance, Limits, Proxy, Tuning, allow_files};
 
 const WHY: &str = "a proxy invisible to both ends";
-const CURE: &str =
-    "run it as root (sudo); the kernel needs CONFIG_NFT_TPROXY, CONFIG_NFT_SOCKET and CONFIG_NFT_FIB_INET";
+const MODULES: &str = "modprobe nft_tproxy nft_socket nft_fib_inet (CONFIG_NFT_TPROXY, CONFIG_NFT_SOCKET and CONFIG_NFT_FIB_INET)";
 
 pub fn section() -> Section {
     let mut checks = vec![nft(), files()];
@@ -30,7 +30,8 @@ fn transparent(namespace: &Namespace) -> Check {
         Config { entrance, wireless: tuning(), wired: tuning(), own: None, limits: Limits::default() };
     let tried = namespace.run(|| Proxy::set_up(&config).map(drop));
     let done = tried.and_then(|done| done).map(|()| "set up in a namespace and removed".to_owned());
-    Check::tried("TPROXY", WHY, done.map_err(words), CURE).needed()
+    let cure = if is_root() { MODULES.to_owned() } else { format!("run it as root (sudo); {MODULES}") };
+    Check::tried("TPROXY", WHY, done.map_err(words), &cure).needed()
 }
 
 fn files() -> Check {
