@@ -40,7 +40,7 @@ impl LoadedController {
 /// Held while something is loaded, changed or unloaded. Reports missing capabilities before it touches files.
 pub fn lock() -> Result<Lock, CcError> {
     check_capabilities()?;
-    Lock::take(FOLDER).map_err(CcError::io(format!("lock {FOLDER}")))
+    Lock::take("cc").map_err(CcError::io(format!("lock {FOLDER}")))
 }
 
 /// # Errors

@@ -251,5 +251,5 @@ fn remove(folder: &Path) -> Result<(), FilterError> {
 /// Lets one process at a time make changes.
 fn lock() -> Result<Lock, FilterError> {
     missing_capabilities().map_or(Ok(()), |missing| Err(FilterError::Capability(missing)))?;
-    Lock::take(LOCK).map_err(FilterError::io(LOCK))
+    Lock::take("filter").map_err(FilterError::io(LOCK))
 }

@@ -95,8 +95,6 @@ fn undo(record: &LoadedRule) -> Result<Vec<String>, RtoError> {
         unpin(&pin)?;
     }
     LoadedRule::remove()?;
-    // Others may have pins beside it.
-    let _ = fs::remove_dir(FOLDER).and_then(|()| fs::remove_dir(bpffs::OURS));
     Ok(undone)
 }
 

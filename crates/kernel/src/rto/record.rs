@@ -8,7 +8,6 @@ use serde::{Deserialize, Serialize};
 use std::io;
 use std::path::PathBuf;
 
-const FOLDER: &str = "/run/airtcp/rto";
 const FILE: &str = "/run/airtcp/rto/rule.json";
 
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -46,7 +45,7 @@ impl LoadedRule {
 pub(super) fn lock() -> Result<Lock, RtoError> {
     match missing_capabilities() {
         Some(missing) => Err(RtoError::Capability(missing)),
-        None => Lock::take(FOLDER).map_err(file_error),
+        None => Lock::take("rto").map_err(file_error),
     }
 }
 
