@@ -28,6 +28,7 @@ CONTROLLERS = (
 TRANSFER_S = 2
 UDP_SEGMENT = 103
 KEY = "/tmp/circuit.key"
+KEY_FILE = ("--key-file", KEY)
 GATEWAY = f"{hosts.MOBILE}:4007"
 
 
@@ -108,20 +109,18 @@ def proxy(*options: str, ending: signal.Signals = signal.SIGTERM) -> str:
 
 def circuit(ending: signal.Signals = signal.SIGTERM) -> str:
     """The guide's: both gateways on the path."""
-    file = _key()
-    receive = ("airtcpd", "circuit", "receive", "--listen", GATEWAY, *file)
-    send = ("airtcpd", "circuit", "send", "--to", GATEWAY, "--prefix", f"{hosts.MOBILE}/32", *file)
+    receive = ("airtcpd", "circuit", "receive", "--listen", GATEWAY, *KEY_FILE)
+    send = ("airtcpd", "circuit", "send", "--to", GATEWAY, "--prefix", f"{hosts.MOBILE}/32", *KEY_FILE)
     with hosts.slow(), daemon(*receive, inside="M"), daemon(*send, inside="R", ending=ending):
         return hosts.transfer(5)
 
 
 def decouple() -> str:
-    file = _key()
-    receive = ("airtcpd", "circuit", "receive", "--listen", GATEWAY, *file)
+    receive = ("airtcpd", "circuit", "receive", "--listen", GATEWAY, *KEY_FILE)
     transfer = ("iperf3", "-c", hosts.MOBILE, "-t", str(TRANSFER_S), "-i", "0", "-J")
     with hosts.slow(), daemon(*receive, inside="M"):
         return carries(
-            run("airtcpd", "decouple", "--receiver", GATEWAY, *file, "--", *transfer, inside="R"), 5
+            run("airtcpd", "decouple", "--receiver", GATEWAY, *KEY_FILE, "--", *transfer, inside="R"), 5
         )
 
 
@@ -149,17 +148,12 @@ def trial() -> str:
     return ""
 
 
-def _key() -> tuple[str, str]:
-    Path(KEY).unlink(missing_ok=True)
-    run("airtcpd", "circuit", "key", KEY)
-    return "--key-file", KEY
-
-
-def _killed(attempt: Callable[..., str], *arguments: str) -> Callable[[], str]:
-    """Kills the daemon; what it leaves is what counts."""
+def _killed(daemon: str, attempt: Callable[..., str]) -> Callable[[], str]:
+    """Kills the daemon, and undoes what it has left; what is there then is what counts."""
 
     def tried() -> str:
-        attempt(*arguments, ending=signal.SIGKILL)
+        attempt(ending=signal.SIGKILL)
+        run("airtcpd", daemon, "clean", inside="R")
         return ""
 
     return tried
@@ -175,9 +169,9 @@ FEATURES = (
     Feature("filter", "filter", packet_filter),
     Feature("proxy, the kernel's stack", "proxy", lambda: proxy("--wireless-cc", "bbr")),
     Feature("proxy, own stack", "proxy", lambda: proxy("--wireless-stack", "own")),
-    Feature("proxy, killed", "proxy", _killed(proxy)),
+    Feature("proxy, killed and cleaned up", "proxy", _killed("proxy", proxy)),
     Feature("circuit", "circuit", circuit),
-    Feature("circuit, killed", "circuit", _killed(circuit)),
+    Feature("circuit, killed and cleaned up", "circuit", _killed("circuit", circuit)),
     Feature("decouple", "circuit", decouple),
     Feature("run (compare --on linux)", "compare", trial),
 )
@@ -188,4 +182,5 @@ def warm() -> None:
     run("modprobe", "-a", "tcp_bbr", "veth", "tun", "sch_fq", "sch_netem", "nft_tproxy", "nft_socket")
     run("nft", "list", "ruleset")
     run("airtcpd", "--version")
+    run("airtcpd", "circuit", "key", KEY)
     run("airtcpd", "link", "--shell", PLAIN, "--", "true")
