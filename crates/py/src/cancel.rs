@@ -3,8 +3,8 @@
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::ffi;
 use pyo3::prelude::*;
+use pyo3::types::PyType;
 use std::os::raw::c_long;
-use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 
@@ -81,11 +81,12 @@ impl Thread {
         self.is_in_hook.store(true, Ordering::Relaxed);
     }
 
-    /// Marks its end. A pending interrupt must not hit what this thread does next.
-    pub fn leave(&self, _py: Python<'_>) {
+    /// Marks its end. A pending interrupt must not hit what this thread does next, so it is raised here.
+    pub fn leave(&self, py: Python<'_>) {
         self.is_in_hook.store(false, Ordering::Relaxed);
         if self.is_interrupted.swap(false, Ordering::Relaxed) {
-            set_async_exception(self.ident, ptr::null_mut());
+            // Not withdrawn: then CPython 3.11 would look for it for ever, and hang once anybody traces.
+            _ = py.eval(c"None", None, None);
         }
     }
 
@@ -93,13 +94,13 @@ impl Thread {
         if self.is_in_hook.load(Ordering::Relaxed) {
             self.is_interrupted.store(true, Ordering::Relaxed);
             // Not `Cancelled`, which code that catches every `Exception` would swallow.
-            set_async_exception(self.ident, py.get_type::<PyKeyboardInterrupt>().as_ptr());
+            interrupt(self.ident, &py.get_type::<PyKeyboardInterrupt>());
         }
     }
 }
 
-#[allow(unsafe_code, reason = "the only way to interrupt a Python thread; both callers hold the GIL")]
-fn set_async_exception(thread: c_long, exception: *mut ffi::PyObject) {
+#[allow(unsafe_code, reason = "the only way to interrupt a Python thread; who has the type holds the GIL")]
+fn interrupt(thread: c_long, with: &Bound<'_, PyType>) {
     // A missing thread is no error.
-    unsafe { ffi::PyThreadState_SetAsyncExc(thread, exception) };
+    unsafe { ffi::PyThreadState_SetAsyncExc(thread, with.as_ptr()) };
 }
