@@ -165,7 +165,7 @@ FEATURES = (
     Feature("link: UDP segments", "link", link_udp_segments),
     *(Feature(f"cc: {name}", "cc", lambda name=name: controller(name)) for name in CONTROLLERS),  # type: ignore[misc]
     Feature("rto --factor 10", "rto", lambda: timer("--factor", "10")),
-    Feature("rto --floor 50ms", "rto", lambda: timer("--floor", "50ms")),
+    Feature("rto --floor 50ms --max 120s", "rto", lambda: timer("--floor", "50ms", "--max", "120s")),
     Feature("filter", "filter", packet_filter),
     Feature("proxy, the kernel's stack", "proxy", lambda: proxy("--wireless-cc", "bbr")),
     Feature("proxy, own stack", "proxy", lambda: proxy("--wireless-stack", "own")),
