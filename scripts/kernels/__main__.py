@@ -23,14 +23,14 @@ import sys
 import tempfile
 from pathlib import Path
 
-import archive
-import files
-import machine
-import table
-from debian import FetchError, Kernel, Packages
+PROJECT = Path(__file__).resolve().parents[2]
+sys.path.append(str(PROJECT / "python"))
+import files  # noqa: E402
+import table  # noqa: E402
 
-HERE = Path(__file__).resolve().parent
-PROJECT = HERE.parent.parent
+from airtcp.linux.guest import archive, machine  # noqa: E402
+from airtcp.linux.guest.debian import FetchError, Kernel, Packages  # noqa: E402
+
 PAGE = "kernels.md"
 PATIENCE_S = 3600.0
 

@@ -9,8 +9,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-import archive
-from debian import FetchError, Kernel
+from airtcp.linux.guest import archive
+from airtcp.linux.guest.debian import FetchError, Kernel
 
 HERE = Path(__file__).resolve().parent
 PACKAGES = (

@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 PAGE = Path(__file__).parents[2] / "docs/kernels.md"
 KERNELS = Path(__file__).parents[2] / "scripts/kernels"
 sys.path += [str(KERNELS), str(KERNELS / "guest")]
-import archive  # noqa: E402
 import commands  # noqa: E402
-import debian  # noqa: E402
 import doctor  # noqa: E402
 import features  # noqa: E402
 import files  # noqa: E402
 import table  # noqa: E402
+
+from airtcp.linux.guest import archive, debian  # noqa: E402
 
 FOUND = st.fixed_dictionaries(
     {"works": st.booleans(), "says": st.sampled_from(["", "9.40 Mbit/s", "airtcpd: no"])}
