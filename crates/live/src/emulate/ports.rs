@@ -13,7 +13,7 @@ pub struct Port {
     /// Addresses that are reached through it. With two ports, they do not matter.
     pub prefixes: Vec<Prefix>,
     /// Only ports of the same segment reach each other: a router has a port in each of two segments.
-    pub segment: u8,
+    pub segment: u16,
 }
 
 /// A range of IP addresses.

@@ -1,6 +1,6 @@
 //! The flows of a run, with their forms here.
 
-use super::forms::{Form, Host, SchemeForm};
+use super::forms::{Form, Host, ProxySite, SchemeForm};
 use super::trunks::Trunk;
 use airtcp_proto::Chances;
 use airtcp_proto::cc::Controllers;
@@ -27,6 +27,13 @@ pub struct Flow {
     pub start: Time,
     /// As in the simulator: its random numbers come from a stream of the same name.
     pub source: Source,
+}
+
+impl Flow {
+    /// Where its connections end and others go on, if they do.
+    pub fn proxy_site(&self) -> Option<ProxySite> {
+        self.form.station.as_ref()?.place()
+    }
 }
 
 /// # Errors

@@ -1,143 +1,107 @@
 //! The hosts of a run: a network namespace with one device for each node at which a flow begins or ends. Flows whose
-//! schemes need different settings have different hosts at the same node.
+//! schemes need different settings, or that pass different routers, have different hosts at the same node.
 
 use super::application::port_of;
 use super::books::Books;
 use super::circuit::{self, GatewayThread, Route};
 use super::flows::Flow;
 use super::forms::{self, ProxySite, Settings};
+use super::layout::{Layout, Role};
 use super::loaded::LoadError;
 use super::relays::Served;
 use super::router::{Gateway, Plan, Router, Work};
 use super::senders::Senders;
-use super::site::Site;
 use super::trunks::Trunk;
 use crate::emulate::{PacketSocket, Port, Prefix};
 use crate::namespace::{Namespace, Veth};
 use airtcp_kernel::netlink::Netlink;
+use airtcp_sim::scenario::Scenario;
 use netlink_packet_route::route::{
     RouteAddress, RouteAttribute, RouteHeader, RouteMessage, RouteMetric, RouteProtocol, RouteScope,
     RouteType,
 };
 use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 use nix::net::if_::if_nametoindex;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::io;
 use std::net::Ipv4Addr;
 
 /// Subnet of all hosts, and of the routers within it.
 const SUBNET: (Ipv4Addr, u8) = (Ipv4Addr::new(10, 77, 0, 0), 16);
-const ROUTERS: u32 = 0xff00;
+const ROUTERS: u32 = 0xf000;
 const DEVICE: &str = "air0";
 
 pub struct Host {
     pub namespace: Namespace,
     pub address: Ipv4Addr,
-    node: u16,
 }
 
 /// The hosts, and where the flows' senders and receivers are.
 pub struct Hosts {
     /// Receiving gateways of circuits that carry one flow.
     _gateways: Vec<GatewayThread>,
-    pub hosts: Vec<Host>,
+    hosts: Vec<Host>,
     /// Indices of the sender's and the receiver's host, by flow.
-    pub of_flow: Vec<[usize; 2]>,
-    /// In path order, with their ports and addresses.
-    routers: Vec<Standing>,
-}
-
-struct Standing {
-    site: Site,
-    router: Router,
-    ports: [Port; 2],
-    addresses: [Ipv4Addr; 2],
+    of_flow: Vec<[usize; 2]>,
+    _routers: Vec<Router>,
+    /// The emulator's ports, in the order of the devices.
+    pub ports: Vec<Port>,
+    /// By port.
+    pub addresses: Vec<Ipv4Addr>,
+    /// For each port, whether a packet that enters or leaves there is at an end that counts. If our own machine
+    /// sends, that is where it is, and not the sender's host.
+    pub are_ends: Vec<bool>,
+    /// Whether connections end between the hosts that count.
+    pub are_split: bool,
+    /// Our own machine's senders, which take the place of the applications'.
+    pub senders: Senders,
 }
 
 impl Hosts {
     /// Makes the hosts with one device each, in the same order. Then come the routers between them, with two devices
-    /// each: the one that serves the flows at `base_station`, and the ends of the `trunks`. Circuits report to
-    /// `books`.
+    /// each: those that serve flows, and the ends of the `trunks`. Circuits report to `books`.
     ///
     /// # Errors
     /// The kernel's, with what it refused.
+    ///
+    /// # Panics
+    /// If the flows have no layout: see [`super::plan`].
     pub fn build(
+        scenario: &Scenario,
         flows: &[Flow],
-        base_station: u16,
         trunks: &[Trunk],
         books: &Books,
     ) -> Result<(Hosts, Vec<PacketSocket>), LoadError> {
-        // The destination tells which packets are for a trunk.
-        let mut places: BTreeMap<(u16, Option<usize>, &Settings), usize> = BTreeMap::new();
-        let mut of_flow = Vec::new();
-        for flow in flows {
-            of_flow.push(flow.nodes.map(|node| {
-                let next = places.len();
-                *places.entry((node, flow.trunk, &flow.form.settings)).or_insert(next)
-            }));
-        }
-        let mut wanted: Vec<_> = places.into_iter().map(|(place, index)| (index, place)).collect();
-        wanted.sort_by_key(|(index, _)| *index);
+        let layout = Layout::new(scenario, flows, trunks).expect("layouts are planned before they stand");
         let (mut hosts, mut devices) = (Vec::new(), Vec::new());
-        for (index, (node, _, settings)) in wanted {
-            let (host, device) = host(index, node, settings).map_err(LoadError::Host)?;
+        for (index, site) in layout.hosts.iter().enumerate() {
+            let (host, device) = host(index, site.settings).map_err(LoadError::Host)?;
             hosts.push(host);
             devices.push(device);
         }
-        let ends = Ends { flows, hosts: &hosts, of_flow: &of_flow, trunks };
-        let plans = ends.plans(base_station);
-        let mut gateways = Vec::new();
-        let mut routers = Vec::new();
-        for plan in &plans {
-            gateways.extend(ends.receiving(plan).map_err(LoadError::Host)?);
-            let (router, both) = Router::build(plan, books)?;
+        let ends = Ends { flows, hosts: &hosts, layout: &layout, trunks };
+        let senders = Senders::default();
+        let (mut gateways, mut routers) = (Vec::new(), Vec::new());
+        for number in 0..layout.routers.len() {
+            let plan = ends.plan(number);
+            gateways.extend(ends.receiving(&plan).map_err(LoadError::Host)?);
+            let (router, both) = Router::build(&plan, books, &senders)?;
             devices.extend(both);
-            let Plan { site, addresses, .. } = *plan;
-            routers.push(Standing { site, router, ports: plan.ports(), addresses });
+            routers.push(router);
         }
-        drop(plans);
-        Ok((Hosts { _gateways: gateways, hosts, of_flow, routers }, devices))
-    }
-
-    /// The emulator's ports, in the order of the devices.
-    pub fn ports(&self) -> Vec<Port> {
-        let port = |host: &Host| Port {
-            node: host.node,
-            prefixes: vec![alone(host.address)],
-            segment: self.segment(Site::host(host.node)),
+        let all = 0..devices.len();
+        let hosts = Hosts {
+            ports: all.clone().map(|port| ends.port(port)).collect(),
+            addresses: all.clone().map(|port| ends.address(port)).collect(),
+            are_ends: all.map(|port| ends.is_end(port)).collect(),
+            are_split: flows.iter().any(|flow| flow.proxy_site() == Some(ProxySite::BaseStation)),
+            of_flow: layout.of_flow,
+            _gateways: gateways,
+            _routers: routers,
+            hosts,
+            senders,
         };
-        let routers = self.routers.iter().flat_map(|standing| standing.ports.clone());
-        self.hosts.iter().map(port).chain(routers).collect()
-    }
-
-    /// Address of each port, in the same order.
-    pub fn addresses(&self) -> Vec<Ipv4Addr> {
-        let routers = self.routers.iter().flat_map(|standing| standing.addresses);
-        self.hosts.iter().map(|host| host.address).chain(routers).collect()
-    }
-
-    fn segment(&self, site: Site) -> u8 {
-        site.segment(self.routers.iter().map(|standing| &standing.site))
-    }
-
-    /// Our own machine's senders, if they take the place of the applications'.
-    pub fn senders(&self) -> Option<Senders> {
-        self.routers.iter().find_map(|standing| standing.router.senders())
-    }
-
-    /// For each port, whether a packet that enters or leaves there is at an end that counts. If our own machine
-    /// sends, that is where it is, and not the senders' hosts.
-    pub fn are_ends(&self) -> Vec<bool> {
-        let own = self.routers.iter().find(|standing| standing.router.senders().is_some());
-        let first = own.map_or(0, |standing| standing.ports[1].segment);
-        let is_own = |standing: &Standing| own.is_some_and(|own| own.site == standing.site);
-        let hosts = self.hosts.iter().map(|host| self.segment(Site::host(host.node)) >= first);
-        hosts.chain(self.routers.iter().flat_map(|standing| [false, is_own(standing)])).collect()
-    }
-
-    /// Returns whether connections end between the hosts that count.
-    pub fn are_split(&self) -> bool {
-        self.routers.iter().any(|standing| standing.router.splits())
+        Ok((hosts, devices))
     }
 
     pub fn sender(&self, flow: usize) -> &Host {
@@ -149,75 +113,64 @@ impl Hosts {
     }
 }
 
-/// The hosts, and the flows that end there.
+/// The hosts, and what stands between them.
 struct Ends<'a> {
     flows: &'a [Flow],
     hosts: &'a [Host],
-    of_flow: &'a [[usize; 2]],
+    layout: &'a Layout<'a>,
     trunks: &'a [Trunk],
 }
 
 impl<'a> Ends<'a> {
-    /// Plans of the routers that the flows' scheme and the trunks need, in path order.
-    fn plans(&self, base_station: u16) -> Vec<Plan<'a>> {
-        let station = self.flows.iter().find(|flow| flow.form.station.is_some());
-        let station = station.map(|flow| Site::station(node_of_station(flow, base_station)));
-        let circuits = self.trunks.iter().flat_map(|trunk| Site::of_circuit(trunk.nodes));
-        let sites: Vec<_> =
-            station.into_iter().chain(circuits).collect::<BTreeSet<_>>().into_iter().collect();
-        (0..sites.len()).map(|index| self.plan(&sites, index)).collect()
-    }
-
-    fn plan(&self, sites: &[Site], index: usize) -> Plan<'a> {
-        let site = sites[index];
-        let [mut before, mut behind] = [Vec::new(), Vec::new()];
-        for host in self.hosts {
-            let side = if Site::host(host.node) < site { &mut before } else { &mut behind };
-            side.push(host.address);
-        }
-        before.extend((0..index).flat_map(addresses));
-        behind.extend((index + 1..sites.len()).flat_map(addresses));
+    fn plan(&self, router: usize) -> Plan<'a> {
         let mtu_bytes = self.flows.iter().map(|flow| flow.form.settings.mtu_bytes).max();
+        let ports = [0, 1].map(|side| self.layout.port_of_router(router, side));
         Plan {
-            site,
-            work: self.work(sites, index),
+            work: self.work(router),
             settings: &self.flows[0].form.settings,
             mtu_bytes: mtu_bytes.unwrap_or_default(),
-            addresses: addresses(index),
-            sides: [before, behind],
-            segment: index as u8,
+            addresses: ports.map(|port| self.address(port)),
+            sides: ports.map(|port| self.reached(port)),
         }
     }
 
-    fn work(&self, sites: &[Site], index: usize) -> Work<'a> {
-        let gateways = self.trunks.iter().enumerate().filter_map(|(number, trunk)| {
-            let ends = Site::of_circuit(trunk.nodes);
-            let sends = ends.iter().position(|end| *end == sites[index])? == usize::from(trunk.is_backward());
-            let facing = |end: usize| {
-                let router = sites.iter().position(|site| *site == ends[end]).unwrap_or_default();
-                addresses(router)[1 - end]
-            };
-            let [from, to] =
-                if trunk.is_backward() { [facing(1), facing(0)] } else { [facing(0), facing(1)] };
-            let prefixes = self.receivers_of(number);
-            Some(Gateway { trunk, route: Route { number, from, to }, sends, prefixes })
-        });
-        let gateways: Vec<_> = gateways.collect();
-        match self.flows.iter().find_map(|flow| flow.form.station.as_ref()) {
-            Some(station) if gateways.is_empty() => {
-                Work::Station { station, flows: self.served(addresses(index)[1]) }
+    fn work(&self, router: usize) -> Work<'a> {
+        match self.layout.routers[router].role {
+            Role::Sends(trunk) => Work::Gateway(self.gateway(trunk, true)),
+            Role::Receives(trunk) => Work::Gateway(self.gateway(trunk, false)),
+            Role::Station => {
+                let passes = |flow: &usize| self.layout.is_passed(router, *flow);
+                let mut passing = (0..self.flows.len()).filter(passes);
+                let station = passing.find_map(|flow| self.flows[flow].form.station.as_ref());
+                let station = station.expect("it serves the flows that pass it");
+                Work::Station { station, flows: self.served(router) }
             }
-            _ => Work::Gateways(gateways),
+        }
+    }
+
+    fn gateway(&self, trunk: usize, sends: bool) -> Gateway<'a> {
+        let facing = |role: Role, side: usize| {
+            let router = self.layout.routers.iter().position(|site| site.role == role);
+            self.address(self.layout.port_of_router(router.expect("each trunk has both"), side))
+        };
+        let [from, to] = [facing(Role::Sends(trunk), 1), facing(Role::Receives(trunk), 0)];
+        Gateway {
+            trunk: &self.trunks[trunk],
+            route: Route { number: trunk, from, to },
+            sends,
+            prefixes: self.receivers_of(trunk),
         }
     }
 
     /// Flows that a station serves.
-    fn served(&self, from: Ipv4Addr) -> Vec<Served<'a>> {
+    fn served(&self, router: usize) -> Vec<Served<'a>> {
+        let from = self.address(self.layout.port_of_router(router, 1));
         let connections = self.flows.iter().enumerate().filter(|(_, flow)| !flow.is_datagrams);
         connections
+            .filter(|(flow, _)| self.layout.is_passed(router, *flow))
             .filter_map(|(flow, of)| {
                 let circuit = of.form.station.as_ref()?.circuit();
-                let (number, to) = (self.trunks.len() + flow, self.hosts[self.of_flow[flow][1]].address);
+                let (number, to) = (self.trunks.len() + flow, self.address(self.layout.of_flow[flow][1]));
                 Some(Served { flow, circuit, route: Route { number, from, to } })
             })
             .collect()
@@ -225,8 +178,9 @@ impl<'a> Ends<'a> {
 
     /// Hosts that a trunk's data goes to.
     fn receivers_of(&self, trunk: usize) -> Vec<Prefix> {
-        let carried = self.flows.iter().zip(self.of_flow).filter(|(flow, _)| flow.trunk == Some(trunk));
-        let hosts: BTreeSet<_> = carried.map(|(_, [_, receiver])| self.hosts[*receiver].address).collect();
+        let carried =
+            self.flows.iter().zip(&self.layout.of_flow).filter(|(flow, _)| flow.trunk == Some(trunk));
+        let hosts: BTreeSet<_> = carried.map(|(_, [_, receiver])| self.address(*receiver)).collect();
         hosts.into_iter().map(alone).collect()
     }
 
@@ -236,11 +190,49 @@ impl<'a> Ends<'a> {
         let decoupled = flows.iter().filter_map(|served| Some((served, served.circuit?)));
         decoupled
             .map(|(served, circuit)| {
-                let host = &self.hosts[self.of_flow[served.flow][1]];
+                let host = &self.hosts[self.layout.of_flow[served.flow][1]];
                 let counted = (vec![alone(host.address)], Some(port_of(served.flow)));
                 circuit::receive(&host.namespace, circuit, served.route, DEVICE, counted)
             })
             .collect()
+    }
+
+    /// The emulator's port.
+    fn port(&self, port: usize) -> Port {
+        // A router's port reaches what is on the other side, and a gateway there.
+        let beyond = self.layout.opposite(port).map(|other| self.reached(other));
+        let prefixes = beyond.into_iter().flatten().chain([self.address(port)]).map(alone).collect();
+        Port { node: self.layout.node(port), prefixes, segment: self.layout.segments[port] }
+    }
+
+    fn is_end(&self, port: usize) -> bool {
+        let mut own = self.own_machines();
+        match port < self.hosts.len() {
+            true => {
+                let segments = &self.layout.segments;
+                own.all(|router| segments[self.layout.port_of_router(router, 0)] != segments[port])
+            }
+            false => own.any(|router| self.layout.port_of_router(router, 1) == port),
+        }
+    }
+
+    /// The routers on which our own machine sends.
+    fn own_machines(&self) -> impl Iterator<Item = usize> {
+        let sends = self.flows.iter().any(|flow| flow.proxy_site() == Some(ProxySite::Sender));
+        let routers = self.layout.routers.iter().enumerate();
+        routers.filter(move |(_, site)| sends && site.role == Role::Station).map(|(router, _)| router)
+    }
+
+    fn reached(&self, port: usize) -> Vec<Ipv4Addr> {
+        self.layout.reached(port).into_iter().map(|port| self.address(port)).collect()
+    }
+
+    fn address(&self, port: usize) -> Ipv4Addr {
+        let number = match port.checked_sub(self.hosts.len()) {
+            Some(number) => ROUTERS + number as u32,
+            None => port as u32,
+        };
+        Ipv4Addr::from_bits(SUBNET.0.to_bits() + number + 1)
     }
 }
 
@@ -248,19 +240,7 @@ fn alone(address: Ipv4Addr) -> Prefix {
     Prefix { address: address.into(), len: 32 }
 }
 
-fn node_of_station(flow: &Flow, base_station: u16) -> u16 {
-    match flow.form.station.as_ref().and_then(|station| station.place()) {
-        Some(ProxySite::Sender) => flow.nodes[0],
-        Some(ProxySite::BaseStation) | None => base_station,
-    }
-}
-
-/// Addresses of a router, by its number on the path.
-fn addresses(router: usize) -> [Ipv4Addr; 2] {
-    [1, 2].map(|side| Ipv4Addr::from_bits(SUBNET.0.to_bits() + ROUTERS + 2 * router as u32 + side))
-}
-
-fn host(index: usize, node: u16, settings: &Settings) -> io::Result<(Host, PacketSocket)> {
+fn host(index: usize, settings: &Settings) -> io::Result<(Host, PacketSocket)> {
     let namespace = Namespace::new()?;
     // Sockets that outlive the run's process would keep the namespace.
     namespace.sysctl("net.ipv4.tcp_orphan_retries", "1")?;
@@ -271,7 +251,7 @@ fn host(index: usize, node: u16, settings: &Settings) -> io::Result<(Host, Packe
     let veth = Veth { name: DEVICE, address, prefix: 32, mtu: settings.mtu_bytes as u16 };
     let device = veth.make_in(&namespace)?;
     namespace.run(|| add_route(DEVICE, SUBNET, settings.route))??;
-    Ok((Host { namespace, address, node }, device))
+    Ok((Host { namespace, address }, device))
 }
 
 /// Routes a subnet out of a device of this thread's namespace.

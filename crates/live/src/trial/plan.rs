@@ -2,15 +2,17 @@
 
 use super::application::MOST_FLOWS;
 use super::circuit;
+use super::flows::flows;
 use super::forms::{Host, ProxySite, SchemeForm, Station};
+use super::layout::Layout;
 use super::trunks::{Trunk, trunks};
 use airtcp_proto::cc::Controllers;
 use airtcp_proto::circuit::Compression;
 use airtcp_proto::scheme::{Scheme, SchemeError};
 use airtcp_sim::scenario::Scenario;
-use airtcp_sim::scenario::model::{Crossing, Direction, Flow, Link, Traffic};
+use airtcp_sim::scenario::model::{Flow, Link, Traffic};
 use airtcp_wire::circuit::MAX_CONTROLS;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// Forms of the scenario's schemes, in its order.
 ///
@@ -31,7 +33,7 @@ pub fn verdict(scenario: &Scenario, scheme: &str, host: &Host) -> Result<SchemeF
     if count > MOST_FLOWS as u64 {
         verdict.refuse(&format!("{count} flows exceed the {MOST_FLOWS} for which there are ports"));
     }
-    check_network(scenario, &mut verdict);
+    check_nodes(scenario, &mut verdict);
     let trunks = trunks(scenario)?;
     let circuits = trunks.len() as u64 + if is_decoupled(&verdict) { count } else { 0 };
     if circuits > circuit::MOST {
@@ -52,7 +54,12 @@ pub fn verdict(scenario: &Scenario, scheme: &str, host: &Host) -> Result<SchemeF
             ));
         }
         check_flow(scenario, flow, host, &mut verdict)?;
-        check_route(scenario, flow, &mut verdict);
+    }
+    if verdict.form.is_some() {
+        let flows = flows(scenario, &asked, &trunks, host, scenario.seed)?;
+        if let Err(problem) = Layout::new(scenario, &flows, &trunks) {
+            verdict.refuse(&problem);
+        }
     }
     Ok(verdict)
 }
@@ -66,38 +73,14 @@ fn is_decoupled(verdict: &SchemeForm) -> bool {
 /// The emulator has a route from each node to each other.
 const MOST_NODES: usize = 250;
 
-/// Routers stand in a row, and one way leads from each host to each other.
-fn check_network(scenario: &Scenario, verdict: &mut SchemeForm) {
+/// Flows begin and end at nodes for which there are routes.
+fn check_nodes(scenario: &Scenario, verdict: &mut SchemeForm) {
     let routes = scenario.flows.iter().flat_map(|flow| &flow.routes);
     let nodes: BTreeSet<usize> = routes.flat_map(|route| route.ends(&scenario.links)).collect();
     if nodes.len() > MOST_NODES {
         let nodes = nodes.len();
         verdict
             .refuse(&format!("flows begin or end at {nodes} nodes; on Linux there are at most {MOST_NODES}"));
-    }
-    if scenario.is_chain() {
-        return;
-    }
-    if verdict.form.as_ref().is_some_and(|form| form.station.is_some()) || !scenario.circuits.is_empty() {
-        verdict.refuse(
-            "needs a router of its own, which on Linux stands in a chain of links, not in a network; it runs in the simulator",
-        );
-    }
-    let mut ways: BTreeMap<[usize; 2], (&Flow, &[Crossing])> = BTreeMap::new();
-    for (flow, route) in
-        scenario.flows.iter().flat_map(|flow| flow.routes.iter().map(move |route| (flow, route)))
-    {
-        let [from, to] = route.ends(&scenario.links);
-        for (ends, way) in [([from, to], &route.there), ([to, from], &route.back)] {
-            let (first, known) = ways.entry(ends).or_insert((flow, way));
-            if *known != way.as_slice() {
-                let (first, second) = (&first.name, &flow.name);
-                return verdict.refuse(&format!(
-                    "flows `{first}` and `{second}` take different ways between the same nodes; on Linux, let one of them \
-                     begin at a node of its own, for example with `access`"
-                ));
-            }
-        }
     }
 }
 
@@ -130,7 +113,7 @@ fn check_trunk(scenario: &Scenario, trunk: &Trunk, verdict: &mut SchemeForm) {
     }
 }
 
-/// One router must be the station of all flows that have one.
+/// All flows that have a station have the same one, wherever it stands.
 fn check_stations(
     scenario: &Scenario,
     asked: &Scheme,
@@ -181,29 +164,6 @@ fn check_flow(
         }
     }
     Ok(())
-}
-
-/// Checks that the flow passes the station, if there is one.
-fn check_route(scenario: &Scenario, flow: &Flow, verdict: &mut SchemeForm) {
-    let Some(station) = verdict.form.as_ref().and_then(|form| form.station.as_ref()) else { return };
-    let first = &scenario.flows[0];
-    let begin = |flow: &Flow| flow.route(0).ends(&scenario.links)[0];
-    match station.place() {
-        Some(ProxySite::Sender)
-            if scenario.direction_of(flow) != Direction::Forward || begin(flow) != begin(first) =>
-        {
-            verdict.refuse(&format!(
-                "flow `{}` does not start at the same node as `{}`; airtcp's own TCP sends from one node",
-                flow.name, first.name
-            ));
-        }
-        Some(ProxySite::Sender) => {}
-        Some(ProxySite::BaseStation) | None => {
-            if !flow.routes.iter().all(|route| route.crosses(scenario.base_station)) {
-                verdict.refuse(&format!("flow `{}` does not pass the base station", flow.name));
-            }
-        }
-    }
 }
 
 #[cfg(test)]
@@ -279,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn in_a_network_hosts_run_and_routers_do_not() {
+    fn in_a_network_ways_are_the_simulators() {
         let network = |schemes: &str, flows: &str| {
             let link = |name: &str| {
                 format!("[[link]]\nname = \"{name}\"\nfrom = \"a\"\nto = \"b\"\nrate = \"1Mbit/s\"\n")
@@ -292,7 +252,11 @@ mod tests {
             format!("[[flow]]\nname = \"{name}\"\nfrom = \"a\"\nto = \"b\"\nvia = [\"{via}\"]\n")
         };
         assert_eq!(network("cubic", &flow("one", "l")), None);
-        assert!(network("cubic+packet-control", &flow("one", "l")).unwrap().contains("router"));
+        for scheme in ["cubic+packet-control", "cubic+split", "cubic+decoupling", "tahoe"] {
+            assert_eq!(network(scheme, &flow("one", "m")), None, "{scheme}");
+        }
+        let past = network("cubic+packet-control", &flow("one", "l")).unwrap();
+        assert!(past.contains("flow `one` does not pass the base station"), "{past}");
         let both = flow("one", "l") + &flow("two", "m");
         assert!(network("cubic", &both).unwrap().contains("`one` and `two` take different ways"));
         let many = flow("one", "l") + "count = 300\naccess = {}\n";

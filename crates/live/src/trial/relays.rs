@@ -33,10 +33,11 @@ pub struct Relays {
     _circuits: Vec<GatewayThread>,
     stopper: Stopper,
     thread: Option<JoinHandle<()>>,
-    senders: Option<Senders>,
 }
 
 impl Relays {
+    /// Our own machine's senders, if they take the place of the applications', report to `senders`.
+    ///
     /// # Errors
     /// What the kernel refuses. Nothing is left behind.
     pub fn begin(
@@ -45,11 +46,11 @@ impl Relays {
         proxy: &Proxy,
         flows: &[Served<'_>],
         books: &Books,
+        senders: &Senders,
     ) -> io::Result<Relays> {
         let ports: Vec<_> = flows.iter().map(|served| port_of(served.flow)).collect();
         let config = config(wireless, proxy, ports);
-        let senders = (proxy.place == ProxySite::Sender).then(Senders::default);
-        let watch = senders.clone().map(|senders| Box::new(senders) as Box<dyn Watch>);
+        let watch = (proxy.place == ProxySite::Sender).then(|| Box::new(senders.clone()) as Box<dyn Watch>);
         let (stop, stopper) = Stop::new()?;
         let (tell, told) = channel();
         // A thread starts in the namespace of the one that starts it.
@@ -57,7 +58,7 @@ impl Relays {
         let decoupled_ports: Vec<_> = decoupled.iter().map(|served| port_of(served.flow)).collect();
         let begun = move || serve(&config, stop, watch, &decoupled_ports, &tell);
         let thread = namespace.run(|| thread::spawn(begun))?;
-        let mut relays = Relays { _circuits: Vec::new(), stopper, thread: Some(thread), senders };
+        let mut relays = Relays { _circuits: Vec::new(), stopper, thread: Some(thread) };
         let outgoing = told.recv().map_err(|_| io::Error::other("the proxy did not start"))??;
         for (outgoing, Served { circuit, route, .. }) in outgoing.into_iter().zip(decoupled) {
             let Some(through) = circuit else { continue };
@@ -65,11 +66,6 @@ impl Relays {
             relays._circuits.push(circuit::send(namespace, outgoing, through, *route, &book)?);
         }
         Ok(relays)
-    }
-
-    /// Our own machine's senders, if they take the place of the applications'.
-    pub fn senders(&self) -> Option<Senders> {
-        self.senders.clone()
     }
 }
 

@@ -1,5 +1,5 @@
-//! A router of a run, between two segments of the path: the base station, the proxy beside the sender, or an end of
-//! circuits.
+//! A router of a run, between two segments of the path: the base station, the proxy beside the sender, or an end of a
+//! circuit.
 
 use super::books::Books;
 use super::circuit::{self, GatewayThread, Route};
@@ -8,20 +8,18 @@ use super::hosts::add_route;
 use super::loaded::LoadError;
 use super::relays::{Relays, Served};
 use super::senders::Senders;
-use super::site::Site;
 use super::trunks::Trunk;
-use crate::emulate::{PacketSocket, Port, Prefix};
+use crate::emulate::{PacketSocket, Prefix};
 use crate::namespace::{Namespace, Veth};
 use airtcp_kernel::filter::{self, Attached, Hooks};
 use std::io;
 use std::net::Ipv4Addr;
 
-/// Devices towards the path's first node, and towards its last.
+/// Devices by which data enters and leaves. At a base station the second one is towards the wireless link.
 const DEVICES: [&str; 2] = ["wire0", "air0"];
 
 /// Plan of a router.
 pub struct Plan<'a> {
-    pub site: Site,
     pub work: Work<'a>,
     /// Settings of the hosts, which are also those of the router's own sockets.
     pub settings: &'a Settings,
@@ -30,16 +28,14 @@ pub struct Plan<'a> {
     pub addresses: [Ipv4Addr; 2],
     /// Addresses of others, by the device that leads to them.
     pub sides: [Vec<Ipv4Addr>; 2],
-    /// The segment on the side of the first device. The next segment is on the other side.
-    pub segment: u8,
 }
 
 /// What a router does with packets.
 pub enum Work<'a> {
     /// Serves flows.
     Station { station: &'a Station, flows: Vec<Served<'a>> },
-    /// Ends circuits.
-    Gateways(Vec<Gateway<'a>>),
+    /// Ends a circuit.
+    Gateway(Gateway<'a>),
 }
 
 pub struct Gateway<'a> {
@@ -53,22 +49,27 @@ pub struct Gateway<'a> {
 
 pub struct Router {
     // Dropped before the interfaces.
-    standing: Standing,
+    _standing: Standing,
     _namespace: Namespace,
 }
 
 enum Standing {
     Filter { _attached: Attached },
-    Proxy(Relays),
-    Gateways { _threads: Vec<GatewayThread> },
+    Proxy { _relays: Relays },
+    Gateway { _thread: GatewayThread },
 }
 
 impl Router {
-    /// Builds the router, with its devices in the order of [`Plan::sides`].
+    /// Builds the router, with its devices in the order of [`Plan::sides`]. Our own machine's senders report to
+    /// `senders`.
     ///
     /// # Errors
     /// What the kernel refuses. Nothing is left behind.
-    pub fn build(plan: &Plan<'_>, books: &Books) -> Result<(Router, [PacketSocket; 2]), LoadError> {
+    pub fn build(
+        plan: &Plan<'_>,
+        books: &Books,
+        senders: &Senders,
+    ) -> Result<(Router, [PacketSocket; 2]), LoadError> {
         let namespace = Namespace::new().map_err(LoadError::Router)?;
         let devices = connect(&namespace, plan).map_err(LoadError::Router)?;
         let standing = match &plan.work {
@@ -79,53 +80,26 @@ impl Router {
                 Standing::Filter { _attached: attached }
             }
             Work::Station { station: Station::Proxy(proxy), flows } => {
-                let relays = Relays::begin(&namespace, DEVICES[1], proxy, flows, books);
-                Standing::Proxy(relays.map_err(LoadError::Router)?)
+                let relays = Relays::begin(&namespace, DEVICES[1], proxy, flows, books, senders);
+                Standing::Proxy { _relays: relays.map_err(LoadError::Router)? }
             }
-            Work::Gateways(gateways) => {
-                let begin = |gateway: &Gateway<'_>| gateway.begin(&namespace, plan, books);
-                let threads = gateways.iter().map(begin).collect::<io::Result<_>>();
-                Standing::Gateways { _threads: threads.map_err(LoadError::Router)? }
+            Work::Gateway(gateway) => {
+                let thread = gateway.begin(&namespace, plan.mtu_bytes, books);
+                Standing::Gateway { _thread: thread.map_err(LoadError::Router)? }
             }
         };
-        Ok((Router { standing, _namespace: namespace }, devices))
-    }
-
-    /// Returns whether it ends connections and opens others.
-    pub fn splits(&self) -> bool {
-        matches!(&self.standing, Standing::Proxy(relays) if relays.senders().is_none())
-    }
-
-    /// Our own machine's senders, if they take the place of the applications'.
-    pub fn senders(&self) -> Option<Senders> {
-        match &self.standing {
-            Standing::Filter { .. } | Standing::Gateways { .. } => None,
-            Standing::Proxy(relays) => relays.senders(),
-        }
+        Ok((Router { _standing: standing, _namespace: namespace }, devices))
     }
 }
 
 impl Gateway<'_> {
-    fn begin(&self, namespace: &Namespace, plan: &Plan<'_>, books: &Books) -> io::Result<GatewayThread> {
+    fn begin(&self, namespace: &Namespace, mtu_bytes: u32, books: &Books) -> io::Result<GatewayThread> {
         let Gateway { trunk: Trunk { circuit, .. }, route, sends, prefixes } = self;
         if *sends {
             let book = books.circuit(route.number);
-            return circuit::send_trunk(namespace, circuit, *route, prefixes, plan.mtu_bytes, &book);
+            return circuit::send_trunk(namespace, circuit, *route, prefixes, mtu_bytes, &book);
         }
-        let facing = usize::from(plan.addresses[1] == route.to);
-        circuit::receive(namespace, circuit, *route, DEVICES[facing], (prefixes.clone(), None))
-    }
-}
-
-impl Plan<'_> {
-    /// Each of the router's ports reaches what is on the other side.
-    pub fn ports(&self) -> [Port; 2] {
-        [0, 1].map(|side| {
-            // Its own address is a gateway's.
-            let reached = self.sides[1 - side].iter().chain([&self.addresses[side]]);
-            let prefixes = reached.map(|host| Prefix { address: (*host).into(), len: 32 }).collect();
-            Port { node: self.site.node, prefixes, segment: self.segment + side as u8 }
-        })
+        circuit::receive(namespace, circuit, *route, DEVICES[0], (prefixes.clone(), None))
     }
 }
 

@@ -84,11 +84,12 @@ pub fn run(request: &Run<'_>, look: impl FnMut(Dur) -> ControlFlow<()>) -> Resul
     let labels = Labels::new(scenario, &flows, &trunks, seed);
     let books = Books::new(flows.len(), trunks.len() + flows.len());
     // The devices outlive the applications, which would find their addresses gone.
-    let (hosts, mut devices) = Hosts::build(&flows, scenario.base_station_node() as u16, &trunks, &books)?;
+    let (hosts, mut devices) = Hosts::build(scenario, &flows, &trunks, &books)?;
     let recorder = request.series.map(|interval| Recorder::new(interval, flows.len()));
     let meter = Meter::new(&books, &hosts, flows.len(), recorder);
-    let emulator =
-        Emulator::new(scenario, seed, hosts.ports()).with_framing(Framing::Ethernet).with_observer(meter);
+    let emulator = Emulator::new(scenario, seed, hosts.ports.clone())
+        .with_framing(Framing::Ethernet)
+        .with_observer(meter);
     let sampler = Sampler::new(&books, &flows);
     let mut applications = Applications::new(flows, &hosts, &books)?;
 

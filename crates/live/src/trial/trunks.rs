@@ -18,13 +18,6 @@ pub struct Trunk {
     pub flows: Vec<usize>,
 }
 
-impl Trunk {
-    /// Returns whether its data goes towards the path's first node.
-    pub fn is_backward(&self) -> bool {
-        self.nodes[0] > self.nodes[1]
-    }
-}
-
 /// The trunks in the scenario's order.
 ///
 /// # Errors

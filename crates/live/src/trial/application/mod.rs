@@ -9,6 +9,7 @@ mod sockets;
 
 use super::books::{Books, Sending};
 use super::flows::Flow;
+use super::forms::ProxySite;
 use super::hosts::Hosts;
 use crate::emulate::Clock;
 use airtcp_sim::traffic::Action;
@@ -228,7 +229,8 @@ impl<'a> Applications<'a> {
             is_lasting,
             received: AtomicU64::new(0),
             port,
-            own: self.flows[flow].form.station.as_ref().and(self.hosts.senders()),
+            own: (self.flows[flow].proxy_site() == Some(ProxySite::Sender))
+                .then(|| self.hosts.senders.clone()),
         });
         // The meter looks here when it sees the SYN.
         self.books.open(port, sending.clone());

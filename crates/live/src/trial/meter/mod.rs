@@ -78,9 +78,9 @@ impl<'a> Meter<'a> {
     pub fn new(books: &'a Books, hosts: &Hosts, flows: usize, recorder: Option<Recorder>) -> Meter<'a> {
         Meter {
             books,
-            are_ends: hosts.are_ends(),
-            is_split: hosts.are_split(),
-            addresses: hosts.addresses(),
+            are_ends: hosts.are_ends.clone(),
+            is_split: hosts.are_split,
+            addresses: hosts.addresses.clone(),
             flows: vec![FlowMeter::default(); flows],
             circuits: Default::default(),
             under_way: vec![0; flows],
