@@ -1,7 +1,8 @@
 """A guest under qemu's software emulation, with a counted clock.
 
 The guest's clock counts its instructions: what it measures does not depend on this host's load, and time in
-which it idles costs nothing. It has one processor, no disk and no network, and writes to a serial line.
+which it idles costs nothing. Its calendar begins on the same day, and its random numbers are always the same.
+It has one processor, no disk and no network, and writes to a serial line.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ def boot(image: Path, initrd: Path, out: Path, limit_s: float) -> bool:
     """
     command = ["qemu-system-x86_64", "-machine", "q35", "-cpu", PROCESSOR, "-smp", "1", "-m", str(MEMORY_MB)]
     command += ["-accel", "tcg,thread=single", "-icount", "shift=1,align=off,sleep=off"]
+    command += ["-rtc", "base=2026-01-01T00:00:00,clock=vm", "-seed", "1"]
     command += ["-nodefaults", "-no-user-config", "-display", "none", "-no-reboot", "-nic", "none"]
     command += ["-serial", f"file:{out / 'console'}", "-serial", f"file:{out / 'said'}"]
     command += ["-kernel", str(image), "-initrd", str(initrd)]
