@@ -28,8 +28,9 @@ pub enum CcError {
     #[error("this kernel does not support eBPF congestion controls: {0}")]
     Unsupported(&'static str),
     #[error(
-        "`{0}` sets the rate at which a socket paces, which this kernel lets no eBPF program do (Linux 6.0 does); \
-         `airtcpd doctor` shows which controllers it takes"
+        "`{0}` sets the rate at which a socket paces, which this kernel lets no eBPF program do (Linux 6.0 does). airtcp's own \
+         stack has it: `airtcpd proxy run --wireless IFACE --wireless-stack own --wireless-scheme SCHEME`; `airtcpd doctor` shows \
+         which controllers this kernel takes"
     )]
     NoPacing(String),
     #[error("cannot {doing}: {refusal}")]

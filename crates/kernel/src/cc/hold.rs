@@ -1,6 +1,7 @@
 //! What keeps a controller registered: a link, or, before Linux 6.4, its map alone.
 
 use super::pins::{LINK, OPS};
+use super::unpinned::Unpinned;
 use crate::loading;
 use libbpf_rs::{ErrorKind, Link, MapCore, MapHandle, MapMut, Result};
 use std::io;
@@ -17,20 +18,21 @@ pub(super) enum Hold {
 /// A map that an update has registered. Deleting from it unregisters.
 pub(super) struct Registered {
     map: MapHandle,
-    is_pinned: bool,
+    /// `None` once it is pinned.
+    unpinned: Option<Unpinned>,
 }
 
 impl Hold {
-    /// Registers the controller of a loaded map.
-    pub fn take(map: &mut MapMut<'_>, has_links: bool) -> Result<Hold> {
-        let handle = MapHandle::try_from(&*map)?;
-        let mut link = map.attach_struct_ops()?;
+    /// Registers the controller of a loaded map, under its name.
+    pub fn take(map: &mut MapMut<'_>, has_links: bool, name: &str) -> Result<Hold> {
         if has_links {
-            return Ok(Hold::Link(link));
+            return map.attach_struct_ops().map(Hold::Link);
         }
+        let handle = MapHandle::try_from(&*map)?;
+        let unpinned = Some(Unpinned::record(handle.info()?.info.id, name)?);
         // No link of the kernel's; it would unregister by a descriptor that closes with the object.
-        link.disconnect();
-        Ok(Hold::Map(Registered { map: handle, is_pinned: false }))
+        map.attach_struct_ops()?.disconnect();
+        Ok(Hold::Map(Registered { map: handle, unpinned }))
     }
 
     pub fn pin(&mut self, folder: &Path) -> Result<()> {
@@ -38,7 +40,7 @@ impl Hold {
             Hold::Link(link) => link.pin(folder.join(LINK)),
             Hold::Map(registered) => {
                 registered.map.pin(folder.join(OPS))?;
-                registered.is_pinned = true;
+                registered.unpinned = None;
                 Ok(())
             }
         }
@@ -47,8 +49,8 @@ impl Hold {
 
 impl Drop for Registered {
     fn drop(&mut self) {
-        if !self.is_pinned {
-            let _ = self.map.delete(&KEY);
+        if self.unpinned.is_some() {
+            let _ = unregister(&self.map);
         }
     }
 }
@@ -57,24 +59,30 @@ impl Drop for Registered {
 pub(super) fn release(folder: &Path) -> io::Result<()> {
     let pin = folder.join(OPS);
     if pin.exists() {
-        let unregistered = MapHandle::from_pinned_path(&pin).and_then(|map| map.delete(&KEY));
-        unregistered.or_else(|error| match error.kind() {
-            ErrorKind::NotFound => Ok(()),
-            _ => Err(io::Error::other(error)),
-        })?;
+        unregister(&MapHandle::from_pinned_path(&pin).map_err(io::Error::other)?)?;
         loading::remove(&pin)?;
     }
     loading::remove(&folder.join(LINK)).map(drop)
 }
 
+/// Unregisters a map's controller, if it is registered.
+pub(super) fn unregister(map: &MapHandle) -> io::Result<()> {
+    map.delete(&KEY).or_else(|error| match error.kind() {
+        ErrorKind::NotFound => Ok(()),
+        _ => Err(io::Error::other(error)),
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::ops::Ops;
-    use super::super::{available, find};
+    use super::super::{available, find, unpinned};
     use super::*;
     use crate::loading::bpffs;
     use libbpf_rs::ObjectBuilder;
-    use std::fs;
+    use std::process::{self, Command};
+    use std::sync::Mutex;
+    use std::{env, fs};
 
     /// As on a kernel without links.
     fn registered() -> Hold {
@@ -83,15 +91,22 @@ mod tests {
         let map = Ops { has_links: false, ..Ops::of_kernel().clone() }.fit(&mut open, &veno.hooks).unwrap();
         let mut object = open.load().unwrap();
         let mut map = object.maps_mut().find(|found| found.name() == map).unwrap();
-        Hold::take(&mut map, false).unwrap()
+        Hold::take(&mut map, false, "controller").unwrap()
     }
+
+    fn is_there() -> bool {
+        available().unwrap().iter().any(|(name, _)| name == "controller")
+    }
+
+    /// Both register a controller of the same name.
+    static NAME: Mutex<()> = Mutex::new(());
 
     #[test]
     fn without_links_it_is_registered_until_it_is_dropped_or_its_pin_released() {
         if !nix::unistd::geteuid().is_root() || !bpffs::is_mounted() {
             return eprintln!("skipped: not root, or no BPF file system");
         }
-        let is_there = || available().unwrap().iter().any(|(name, _)| name == "controller");
+        let _name = NAME.lock();
         let hold = registered();
         assert!(is_there());
         drop(hold);
@@ -106,5 +121,29 @@ mod tests {
         release(&folder).unwrap();
         assert!(!is_there());
         fs::remove_dir(&folder).unwrap();
+    }
+
+    #[test]
+    #[ignore = "killed while it has registered a controller: the next test's child"]
+    fn is_killed() {
+        let _hold = registered();
+        process::abort();
+    }
+
+    #[test]
+    fn what_a_killed_process_has_left_is_unregistered_by_the_next() {
+        if !nix::unistd::geteuid().is_root() {
+            return eprintln!("skipped: not root");
+        }
+        let _name = NAME.lock();
+        let mut child = Command::new(env::current_exe().unwrap());
+        child.args(["--exact", "cc::hold::tests::is_killed", "--ignored"]);
+        assert!(!child.output().unwrap().status.success());
+        assert!(is_there(), "nothing else unregisters it");
+        assert_eq!(unpinned::release().unwrap(), ["controller"]);
+        assert!(!is_there());
+        assert!(unpinned::release().unwrap().is_empty());
+        let _living = registered();
+        assert!(unpinned::release().unwrap().is_empty() && is_there());
     }
 }

@@ -29,6 +29,7 @@ mod record;
 mod register;
 mod requirements;
 mod unloaded;
+mod unpinned;
 
 pub use apply::{Applied, AsDefault, InCgroup, OnRoute, Prefix, Target};
 pub use available::available;
@@ -39,6 +40,6 @@ pub use loaded::Loaded;
 pub use needs::Need;
 pub use owner::Owner;
 pub use pinned::{Pinned, load, open, pinned, pinned_names, set, unload};
-pub use register::{Registered, Request, register};
+pub use register::{Registered, Request, register, release_unpinned};
 pub use requirements::missing_in_kernel;
 pub use unloaded::Unloaded;

@@ -1,10 +1,14 @@
 //! Whether this kernel takes congestion controls.
 
-use super::ops::fit;
+use super::hold::Hold;
+use super::ops::{Ops, fit};
 use crate::loading::{Refusal, listening};
 use crate::skeleton::probe::ProbeSkelBuilder;
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use std::mem::MaybeUninit;
+
+/// In the kernel.
+const NAME: &str = "airtcp_probe";
 
 /// Registers a simple congestion control, and unregisters it.
 ///
@@ -28,6 +32,6 @@ fn register(paces: bool) -> Result<(), Refusal> {
             constants.paces = paces;
         }
         fit(&mut open.maps.probe)?;
-        open.load()?.maps.probe.attach_struct_ops().map(drop)
+        Hold::take(&mut open.load()?.maps.probe, Ops::of_kernel().has_links, NAME).map(drop)
     })
 }

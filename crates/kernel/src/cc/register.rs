@@ -2,7 +2,7 @@
 
 use super::hold::Hold;
 use super::ops::Ops;
-use super::{CcError, Controller, Loaded, Owner, probe};
+use super::{CcError, Controller, Loaded, Owner, probe, record, unpinned};
 use crate::loading::listening;
 use libbpf_rs::{ErrorKind, MapCore, MapHandle, MapType, Object, ObjectBuilder, OpenObject};
 use std::collections::BTreeMap;
@@ -59,6 +59,8 @@ impl Deref for Registered {
 pub fn register(request: &Request) -> Result<Registered, CcError> {
     let name = request.name();
     check_name(name)?;
+    // If it cannot, and this name is taken, the kernel says so.
+    let _ = release_unpinned();
     let values = request.controller.values(&request.params)?;
     let register = |may_pace| {
         listening(|| {
@@ -75,6 +77,16 @@ pub fn register(request: &Request) -> Result<Registered, CcError> {
         _ if needs_pacing(request.controller) && probe::lacks_pacing() => CcError::NoPacing(name.to_owned()),
         _ => CcError::refusal(format!("load `{name}`"), refusal),
     })
+}
+
+/// Unregisters what airtcpds have left that were killed before they had pinned it, where the kernel does not do that by itself
+/// (before Linux 6.4). Returns the names.
+///
+/// # Errors
+/// Missing rights; what the kernel refuses.
+pub fn release_unpinned() -> Result<Vec<String>, CcError> {
+    record::check_capabilities()?;
+    unpinned::release().map_err(CcError::io("unregister what a killed process has left"))
 }
 
 fn check_name(name: &str) -> Result<(), CcError> {
@@ -122,7 +134,7 @@ fn attach(
     let (mut hold, mut counters, mut params) = (None, None, None);
     for mut map in object.maps_mut() {
         if map.name() == ops {
-            hold = Some(Hold::take(&mut map, Ops::of_kernel().has_links)?);
+            hold = Some(Hold::take(&mut map, Ops::of_kernel().has_links, name)?);
         } else if map.name() == "counters" {
             counters = Some(MapHandle::try_from(&map)?);
         } else if is_params(map.name().as_encoded_bytes()) {
