@@ -1,8 +1,10 @@
 //! What `airtcpd cc` needs.
 
-use super::check::{Check, Health, Section, newer_kernel, words};
+use super::check::{Check, Health, Section, capable, newer_kernel, with_rights, words};
 use airtcp_kernel::cc::probe;
-use airtcp_kernel::cc::{CcError, Controller, Request, controllers, missing_in_kernel, register};
+use airtcp_kernel::cc::{
+    CcError, Controller, Request, controllers, missing_in_kernel, register, release_unpinned,
+};
 use airtcp_kernel::loading::{bpffs, missing_capabilities};
 use std::collections::BTreeMap;
 
@@ -10,7 +12,9 @@ const LOADING: &str = "loading congestion controls";
 const SCHEME: &str = "this scheme in the kernel";
 
 pub fn section() -> Section {
-    let mut checks = vec![capabilities(), types()];
+    let mut checks = vec![capabilities()];
+    checks.extend(of_the_dead());
+    checks.push(types());
     let struct_ops = struct_ops();
     let can_load = struct_ops.verdict == Health::Ok;
     checks.extend([struct_ops, bpf_file_system()]);
@@ -24,9 +28,25 @@ fn capabilities() -> Check {
     match missing_capabilities() {
         None => Check::ok("capabilities", LOADING, "CAP_BPF, CAP_PERFMON, CAP_NET_ADMIN"),
         Some(missing) => {
-            Check::missing("capabilities", LOADING, format!("without {missing}"), "run it as root (sudo)")
-                .needed()
+            Check::missing("capabilities", LOADING, format!("without {missing}"), &capable(&missing)).needed()
         }
+    }
+}
+
+/// Before Linux 6.4, who is killed while it registers a controller leaves it.
+fn of_the_dead() -> Option<Check> {
+    if missing_capabilities().is_some() {
+        return None;
+    }
+    let why = "loading it again";
+    match release_unpinned() {
+        Ok(names) if names.is_empty() => None,
+        Ok(names) => Some(Check::ok(
+            "leftovers",
+            why,
+            format!("unregistered {}, left by a killed airtcpd", names.join(", ")),
+        )),
+        Err(error) => Some(Check::limited("leftovers", why, words(error), "restart this host")),
     }
 }
 
@@ -40,13 +60,13 @@ fn types() -> Check {
 }
 
 fn struct_ops() -> Check {
-    let cure = "root, and Linux 5.10 or newer with BTF and CONFIG_BPF_JIT";
+    let cure = with_rights("Linux 5.10 or newer with BTF and CONFIG_BPF_JIT");
     let done = match missing_capabilities() {
         Some(missing) => Err(format!("could not be tested without {missing}")),
         None => probe::congestion_controls().map_err(words),
     };
     let done = done.map(|()| "registered and unregistered a Reno".to_owned());
-    Check::tried("struct_ops", LOADING, done, cure).needed()
+    Check::tried("struct_ops", LOADING, done, &cure).needed()
 }
 
 fn bpf_file_system() -> Check {

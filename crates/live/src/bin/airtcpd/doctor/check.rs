@@ -1,6 +1,13 @@
 //! Checks of what a host has.
 
+use super::is_root;
 use serde::Serialize;
+
+const AS_ROOT: &str = "run it as root (sudo)";
+/// The newest kernel that a release gets, where that is not a recent one: (major, minor) by Debian's codename and
+/// Ubuntu's version.
+const NEWEST_OF: [(&str, (u32, u32)); 4] =
+    [("bullseye", (6, 1)), ("bookworm", (6, 12)), ("20.04", (5, 15)), ("22.04", (6, 8))];
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -82,6 +89,19 @@ pub fn program(name: &str) -> Option<std::path::PathBuf> {
     std::env::split_paths(&path).map(|folder| folder.join(name)).find(|file| file.is_file())
 }
 
+/// `cure`, and before it how to get the rights, for who may lack them.
+pub fn with_rights(cure: &str) -> String {
+    if is_root() { cure.to_owned() } else { format!("{AS_ROOT}; {cure}") }
+}
+
+/// How to get capabilities. Root lacks some in a container and in a service.
+pub fn capable(missing: &str) -> String {
+    if !is_root() {
+        return AS_ROOT.to_owned();
+    }
+    format!("give root {missing}: a container's `--cap-add`, a systemd unit's CapabilityBoundingSet=")
+}
+
 /// Where this host gets a kernel of that version or a later one.
 pub fn newer_kernel(version: &str) -> String {
     newer_kernel_of(&std::fs::read_to_string("/etc/os-release").unwrap_or_default(), version)
@@ -93,15 +113,27 @@ fn newer_kernel_of(os_release: &str, version: &str) -> String {
         let line = os_release.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix('='));
         line.unwrap_or_default().trim_matches('"')
     };
-    let (name, number) = (value("NAME"), value("VERSION_ID"));
-    let packages = match (value("ID"), value("VERSION_CODENAME")) {
-        ("debian", codename) if !codename.is_empty() => {
+    let (name, number, codename) = (value("NAME"), value("VERSION_ID"), value("VERSION_CODENAME"));
+    let is_late = |release| {
+        NEWEST_OF.iter().any(|(of, newest)| *of == release && parts(version).is_some_and(|it| it > *newest))
+    };
+    let packages = match value("ID") {
+        "debian" if is_late(codename) => "the next release, and its backports' kernel".to_owned(),
+        "debian" if !codename.is_empty() => {
             format!("`apt install -t {codename}-backports linux-image-amd64`, or the next release")
         }
-        ("ubuntu", _) => format!("`apt install linux-generic-hwe-{number}`, or the next release"),
+        "ubuntu" if is_late(number) => "the next release".to_owned(),
+        "ubuntu" => format!("`apt install linux-generic-hwe-{number}`, or the next release"),
+        "openwrt" => "a later release (24.10 has Linux 6.6)".to_owned(),
         _ => return format!("Linux {version} or newer"),
     };
     format!("Linux {version} or newer; {name} {number}: {packages}")
+}
+
+/// Those of a version such as 6.12.
+fn parts(version: &str) -> Option<(u32, u32)> {
+    let (major, minor) = version.split_once('.')?;
+    Some((major.parse().ok()?, minor.parse().ok()?))
 }
 
 #[cfg(test)]
@@ -117,6 +149,15 @@ mod tests {
         );
         let ubuntu = "NAME=\"Ubuntu\"\nVERSION_ID=\"22.04\"\nID=ubuntu\nVERSION_CODENAME=jammy\n";
         assert!(newer_kernel_of(ubuntu, "6.6").contains("linux-generic-hwe-22.04"));
+        let openwrt = "NAME=\"OpenWrt\"\nVERSION_ID=\"23.05.3\"\nID=\"openwrt\"\n";
+        assert!(
+            newer_kernel_of(openwrt, "6.6")
+                .ends_with("OpenWrt 23.05.3: a later release (24.10 has Linux 6.6)")
+        );
+        // Their packages of kernels end before that.
+        for (release, its) in [(debian, "its backports' kernel"), (ubuntu, "22.04: the next release")] {
+            assert!(newer_kernel_of(release, "6.15").ends_with(its));
+        }
         assert_eq!(newer_kernel_of("", "6.6"), "Linux 6.6 or newer");
         assert_eq!(newer_kernel_of("ID=arch", "6.6"), "Linux 6.6 or newer");
     }

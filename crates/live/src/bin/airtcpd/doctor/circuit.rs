@@ -1,6 +1,6 @@
 //! What `airtcpd circuit` and `airtcpd decouple` need.
 
-use super::check::{Check, Section, newer_kernel, program, words};
+use super::check::{Check, Section, newer_kernel, program, with_rights, words};
 use airtcp_kernel::{cgroup, header_first};
 use airtcp_live::circuit::try_detour;
 use airtcp_live::namespace::Namespace;
@@ -17,8 +17,8 @@ pub fn section() -> Section {
 fn detour(namespace: &Namespace) -> Check {
     let done = namespace.run(try_detour).and_then(|done| done);
     let done = done.map(|()| "routed a prefix into a device, and undid it".to_owned()).map_err(words);
-    let cure = "run it as root (sudo); the kernel needs CONFIG_TUN and CONFIG_IP_MULTIPLE_TABLES";
-    Check::tried("TUN and policy routes", WHY, done, cure).needed()
+    let cure = with_rights("the kernel needs CONFIG_TUN and CONFIG_IP_MULTIPLE_TABLES");
+    Check::tried("TUN and policy routes", WHY, done, &cure).needed()
 }
 
 fn nft() -> Check {

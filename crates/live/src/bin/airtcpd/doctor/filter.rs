@@ -1,6 +1,6 @@
 //! What `airtcpd filter` needs.
 
-use super::check::{Check, Section, words};
+use super::check::{Check, Section, with_rights, words};
 use airtcp_kernel::filter::{Hooks, Parameters, attach};
 use airtcp_live::namespace::Namespace;
 
@@ -17,7 +17,8 @@ fn hooks(hooks: Hooks) -> Check {
     let tried = Namespace::new().and_then(|namespace| namespace.run(attached)).map_err(words);
     let done = tried.and_then(|done| done.map_err(words));
     let done = done.map(|hooks| format!("attached the programs to {hooks}, and removed them"));
-    let cure = "run it as root (sudo); the kernel needs tcx (Linux 6.6), or CONFIG_NET_SCH_INGRESS and CONFIG_NET_CLS_BPF";
+    let cure =
+        &with_rights("the kernel needs tcx (Linux 6.6), or CONFIG_NET_SCH_INGRESS and CONFIG_NET_CLS_BPF");
     match hooks {
         Hooks::Newest => Check::tried("programs", WHY, done, cure).needed(),
         Hooks::Clsact => Check::tried("clsact", "airtcpd filter attach --clsact", done, cure),

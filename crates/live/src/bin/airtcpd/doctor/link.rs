@@ -1,12 +1,12 @@
 //! What `airtcpd link` needs.
 
-use super::check::{Check, Section, program, words};
+use super::check::{Check, Section, capable, program, words};
 use super::sleep::{Lateness, lateness};
 use airtcp_live::emulate::SPIN;
 use airtcp_live::namespace::{Namespace, Veth, leftovers};
 use airtcp_wire::Dur;
 
-const ROOT: &str = "run it as root (sudo), or give it CAP_NET_ADMIN and CAP_SYS_ADMIN";
+const RIGHTS: &str = "CAP_NET_ADMIN and CAP_SYS_ADMIN";
 
 pub fn section() -> Section {
     let namespace = Namespace::new();
@@ -18,7 +18,7 @@ pub fn section() -> Section {
 
 fn namespaces(made: &std::io::Result<Namespace>) -> Check {
     let done = made.as_ref().map(|_| "made one".to_owned()).map_err(words);
-    let cure = format!("{ROOT}; the kernel needs CONFIG_NET_NS");
+    let cure = format!("{}; the kernel needs CONFIG_NET_NS", capable(RIGHTS));
     Check::tried("network namespaces", "link --shell, compare --on linux", done, &cure).needed()
 }
 
@@ -76,6 +76,6 @@ fn leftovers_of_the_dead() -> Check {
             let found = format!("{} from dead airtcpd processes: {}", left.len(), changes.join("; "));
             Check::limited("leftovers", why, found, "airtcpd circuit clean")
         }
-        Err(error) => Check::limited("leftovers", why, words(error), ROOT),
+        Err(error) => Check::limited("leftovers", why, words(error), &capable(RIGHTS)),
     }
 }

@@ -1,12 +1,13 @@
 //! What `airtcpd proxy` needs.
 
-use super::check::{Check, Section, program, words};
-use super::is_root;
+use super::check::{Check, Section, program, with_rights, words};
 use airtcp_live::namespace::Namespace;
 use airtcp_live::proxy::{Config, Entrance, Limits, Proxy, Tuning, allow_files};
+use std::path::Path;
 
 const WHY: &str = "a proxy invisible to both ends";
-const MODULES: &str = "modprobe nft_tproxy nft_socket nft_fib_inet (CONFIG_NFT_TPROXY, CONFIG_NFT_SOCKET and CONFIG_NFT_FIB_INET)";
+/// What the rules need of the kernel, which loads it by itself if it may.
+const MODULES: [&str; 3] = ["nft_tproxy", "nft_socket", "nft_fib_inet"];
 
 pub fn section() -> Section {
     let mut checks = vec![nft(), files()];
@@ -28,10 +29,24 @@ fn transparent(namespace: &Namespace) -> Check {
     let tuning = Tuning::default;
     let config =
         Config { entrance, wireless: tuning(), wired: tuning(), own: None, limits: Limits::default() };
+    let before = unloaded();
     let tried = namespace.run(|| Proxy::set_up(&config).map(drop));
-    let done = tried.and_then(|done| done).map(|()| "set up in a namespace and removed".to_owned());
-    let cure = if is_root() { MODULES.to_owned() } else { format!("run it as root (sudo); {MODULES}") };
+    let lacks = unloaded();
+    let loaded: Vec<_> = before.into_iter().filter(|module| !lacks.contains(module)).collect();
+    let loaded =
+        if loaded.is_empty() { String::new() } else { format!("; it has loaded {}", loaded.join(", ")) };
+    let done = tried.and_then(|done| done).map(|()| format!("set up in a namespace and removed{loaded}"));
+    let cure = with_rights(&format!(
+        "modprobe -a {} (CONFIG_{})",
+        lacks.join(" "),
+        lacks.join(", CONFIG_").to_uppercase()
+    ));
     Check::tried("TPROXY", WHY, done.map_err(words), &cure).needed()
+}
+
+/// Those of [`MODULES`] that the kernel does not have as modules now. They may be part of it.
+fn unloaded() -> Vec<&'static str> {
+    MODULES.into_iter().filter(|module| !Path::new("/sys/module").join(module).exists()).collect()
 }
 
 fn files() -> Check {

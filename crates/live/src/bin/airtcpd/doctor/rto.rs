@@ -1,6 +1,6 @@
 //! What `airtcpd rto` needs.
 
-use super::check::{Check, Section, newer_kernel, words};
+use super::check::{Check, Section, capable, newer_kernel, words};
 use airtcp_kernel::rto::{self, Means, RTO_MAX, RtoRule};
 use airtcp_kernel::{cgroup, loading::missing_capabilities};
 use airtcp_wire::Dur;
@@ -12,20 +12,20 @@ const WHY: &str = "a custom retransmission timer";
 pub fn section() -> Section {
     let mounted = cgroup::mount();
     let means = Means::of_kernel();
-    let mut checks = vec![longest_rto(means.rto_max), cgroups(mounted.as_deref())];
+    let mut checks = vec![factor(means.rto_max), cgroups(mounted.as_deref())];
     checks.extend(mounted.map(|root| sockops(&root, &some_rule(means))));
     checks.extend(installed());
     Section { name: "rto, retransmission timers", checks }
 }
 
-fn longest_rto(has_it: bool) -> Check {
-    let what = "TCP_RTO_MAX_MS";
-    if has_it {
-        return Check::ok(what, WHY, "can be set per connection");
+fn factor(has_rto_max: bool) -> Check {
+    let (what, why) = ("--factor", "a timer of SRTT + m·RTTVAR");
+    if has_rto_max {
+        return Check::ok(what, why, "a connection's longest RTO can be set (TCP_RTO_MAX_MS)");
     }
-    let found = "not in this kernel: --floor works, with --max 120s; --factor does not";
+    let found = "no TCP_RTO_MAX_MS in this kernel; a floor works: --floor 50ms --max 120s";
     let own = "airtcpd proxy run --wireless IFACE --wireless-stack own --wireless-scheme rto-m:m=10+gbn";
-    Check::limited(what, WHY, found, &format!("`{own}`; or {}", newer_kernel("6.15")))
+    Check::missing(what, why, found, &format!("`{own}`; or {}", newer_kernel("6.15")))
 }
 
 /// One that this kernel has the means for.
@@ -49,7 +49,7 @@ fn cgroups(mounted: Option<&Path>) -> Check {
 fn sockops(root: &Path, rule: &RtoRule) -> Check {
     if let Some(missing) = missing_capabilities() {
         let found = format!("could not be tested without {missing}");
-        return Check::missing("sockops", WHY, found, "run it as root (sudo)").needed();
+        return Check::missing("sockops", WHY, found, &capable(&missing)).needed();
     }
     let path = root.join(format!("airtcp-doctor-{}", std::process::id()));
     let attach = |folder: &Folder| rto::attach(&folder.0, rule).map_err(words);
