@@ -13,6 +13,7 @@ a guest did not come to its end, or something fails that docs/kernels.md says wo
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import os
 import platform
@@ -33,6 +34,8 @@ from airtcp.linux.guest.debian import FetchError, Kernel, Packages  # noqa: E402
 
 PAGE = "kernels.md"
 PATIENCE_S = 3600.0
+SOURCES = ("crates", "Cargo.lock")
+"""What a build is made of."""
 
 
 def main() -> None:
@@ -139,7 +142,12 @@ def _try(version: str, packages: Packages, options: argparse.Namespace) -> table
         has_ended = machine.boot(kernel.image, Path(initrd.name), out, options.limit or PATIENCE_S)
     said = (out / "said").read_text(encoding="utf-8", errors="replace")
     has_ended = has_ended and "\nexit 0\n" in said
-    about = {"version": version, "release": kernel.release, "airtcpd": _revision(), "has_ended": has_ended}
+    about = {
+        "version": version,
+        "release": kernel.release,
+        "airtcpd": _build(options.airtcpd),
+        "has_ended": has_ended,
+    }
     (out / "about").write_text(json.dumps(about), encoding="utf-8")
     result = table.read(out)
     print(table.text(result), flush=True)
@@ -155,9 +163,20 @@ def _stripped(program: Path) -> bytes:
         return Path(file.name).read_bytes() or program.read_bytes()
 
 
-def _revision() -> str:
-    command = ["git", "-C", str(PROJECT), "rev-parse", "--short=8", "HEAD"]
-    return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
+def _build(program: Path) -> str:
+    """Returns which one it is: by the revision only if it was built here, of that revision as it is."""
+    if program.resolve().is_relative_to(PROJECT) and not _git("status", "--porcelain", *SOURCES):
+        built_s = program.stat().st_mtime
+        names = _git("ls-files", *SOURCES).splitlines()
+        if all((PROJECT / name).stat().st_mtime < built_s for name in names):
+            return f"at revision {_git('rev-parse', '--short=8', 'HEAD')}"
+    return f"with SHA-256 {hashlib.sha256(program.read_bytes()).hexdigest()[:16]}"
+
+
+def _git(*command: str) -> str:
+    done = subprocess.run(["git", "-C", PROJECT, *command], capture_output=True, text=True, check=False)
+    # Where there is no repository, nothing is as in a revision.
+    return done.stdout.strip() if not done.returncode else done.stderr
 
 
 def _say(what: str) -> None:

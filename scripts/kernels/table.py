@@ -13,8 +13,11 @@ INTRODUCTION = """# Kernels
 
 What works where: every feature of `airtcpd` on kernels of Debian, booted under qemu with a counted clock
 (`make test-kernels`, which made this page). Numbers are what the guest measured: goodput of iperf3, or a
-round trip. A feature works if it does what it is for and ends as it should. What each group leaves behind is
-found by comparing interfaces, addresses, rules, routes, nft, qdiscs, pins, programs, sysctls and files.
+round trip. A feature works if it does what it is for and ends as it should. A controller must carry 1 Mbit/s
+over 10 Mbit/s with losses, concord and the link under BBR 8.5 Mbit/s; filter and proxies 25 Mbit/s of the 30
+that are sent, circuits 5 Mbit/s of 10. The doctor must say of each feature what was found. What each group
+leaves behind is found by comparing interfaces, addresses, rules, routes, nft, qdiscs, pins, programs, sysctls
+and files.
 """
 
 
@@ -27,7 +30,7 @@ class Result:
     release: str
     """As `uname -r` prints it."""
     airtcpd: str
-    """The revision that was tried."""
+    """The build that was tried: `at revision …`, or what identifies it."""
     has_ended: bool
     features: list[dict[str, Any]]
 
@@ -87,7 +90,7 @@ def claims(page_text: str, version: str) -> set[str]:
 
 def _about(result: Result) -> str:
     stopped = "" if result.has_ended else "; stopped before its end, what has no entry was not tried"
-    return f"- {result.version}: Linux {result.release}, airtcpd at revision {result.airtcpd}{stopped}"
+    return f"- {result.version}: Linux {result.release}, airtcpd {result.airtcpd}{stopped}"
 
 
 def _cell(result: Result, name: str) -> str:

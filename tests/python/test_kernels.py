@@ -30,7 +30,7 @@ FOUND = st.fixed_dictionaries(
 def result(version: str, found: list[dict[str, object]]) -> table.Result:
     names = [feature.name for feature in features.FEATURES]
     rows = [{"feature": name, **each} for name, each in zip(names, found, strict=False)]
-    return table.Result(version, f"{version}.0-1-amd64", "01234567", True, rows)
+    return table.Result(version, f"{version}.0-1-amd64", "at revision 01234567", True, rows)
 
 
 @given(st.lists(FOUND, min_size=1, max_size=30), st.lists(FOUND, min_size=1, max_size=30))
@@ -98,15 +98,31 @@ def test_a_transfer_is_as_fast_as_its_receiver_says() -> None:
         commands.carries("airtcpd: no\n", 1)
 
 
-def test_the_doctor_must_not_call_well_what_fails() -> None:
+def test_the_doctor_must_say_what_was_found() -> None:
+    checks = [{"what": "--factor", "verdict": "missing"}, {"what": "sockops", "verdict": "limited"}]
     sections = [
-        {"name": "link, the emulator", "works": True},
-        {"name": "proxy, split connections", "works": False},
+        {"name": "rto, retransmission timers", "works": True, "checks": checks},
+        {"name": "proxy, split connections", "works": False, "checks": []},
     ]
-    assert not doctor.wrong(sections, {"proxy": "own stack"})
-    assert doctor.wrong(sections, {"link": "UDP segments", "filter": "filter"}) == [
-        "says ok of link, while this fails: UDP segments", "says nothing of filter, while this fails: filter"
-    ]  # fmt: skip
+
+    def wrong(section: str, check: str, *, works: bool) -> list[str]:
+        return doctor.wrong(sections, [doctor.Tried("this one", section, check, works)])
+
+    for check, works in (("--factor", False), ("sockops", True), ("", True)):
+        assert not wrong("rto", check, works=works)
+    assert wrong("rto", "--factor", works=True) == [
+        "says missing of rto, --factor, while this works: this one"
+    ]
+    assert wrong("rto", "", works=False) == ["says ok of rto, while this fails: this one"]
+    assert not wrong("proxy", "TPROXY", works=False)
+    assert wrong("proxy", "TPROXY", works=True)
+    for section, check in (("rto", "gone"), ("filter", "programs")):
+        assert wrong(section, check, works=False) == [f"says nothing of {section}, {check}, for this one"]
+
+
+def test_the_page_says_from_which_goodput_on_a_feature_works() -> None:
+    for mbps in (features.CONTROLLER, features.CONCORD, features.LINK, features.ROUTED, features.CIRCUIT):
+        assert f"{mbps:g} Mbit/s" in table.INTRODUCTION.replace("\n", " ")
 
 
 def test_the_newest_kernel_of_a_version_is_chosen() -> None:

@@ -65,12 +65,12 @@ def daemon(*command: str, inside: str, ending: signal.Signals = signal.SIGTERM) 
         raise Failed(f"ended with {process.returncode} when it was told to stop")
 
 
-def until(holds: Callable[[], bool]) -> None:
+def until(holds: Callable[[], bool], every_s: float = 0.2) -> None:
     """Waits for a condition."""
-    for _ in range(PATIENCE_S * 5):
+    for _ in range(int(PATIENCE_S / every_s)):
         if holds():
             return
-        time.sleep(0.2)
+        time.sleep(every_s)
     raise Failed(f"not ready after {PATIENCE_S} s")
 
 

@@ -1,33 +1,54 @@
-"""What the doctor says, beside what was found: it must not call well what then fails."""
+"""What the doctor says, beside what was found: neither well of what fails, nor ill of what works."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 from commands import Failed, parsed, run
 
 
-def agrees(failures: dict[str, str]) -> str:
-    """Asks the doctor.
+@dataclass(frozen=True)
+class Tried:
+    """A feature, and whether it works."""
 
-    # Arguments
-    failures: by section, the name of a feature that fails.
-    """
+    feature: str
+    section: str
+    check: str
+    """Of that section; empty if only the section as a whole tells of the feature."""
+    works: bool
+
+
+def agrees(tried: list[Tried]) -> str:
+    """Asks the doctor."""
     # Its status says whether all can work.
-    sections = parsed(run("airtcpd", "doctor", "--json", statuses=(0, 1)))["sections"]
-    found = wrong(sections, failures)
+    found = wrong(parsed(run("airtcpd", "doctor", "--json", statuses=(0, 1)))["sections"], tried)
     if found:
         raise Failed("; ".join(found))
     return ""
 
 
-def wrong(sections: Iterable[dict[str, Any]], failures: dict[str, str]) -> list[str]:
-    """Returns a line for each section that is said to work, or is not named, while a feature of it fails."""
-    works = {section["name"].replace(",", " ").split()[0]: section["works"] for section in sections}
-    said = {True: "says ok of {}, while this fails: {}", None: "says nothing of {}, while this fails: {}"}
-    return [
-        said[works.get(name)].format(name, failure)
-        for name, failure in failures.items()
-        if works.get(name) is not False
-    ]
+def wrong(sections: Iterable[dict[str, Any]], tried: Iterable[Tried]) -> list[str]:
+    """Returns a line for each feature of which the doctor says something else than was found, or nothing."""
+    by_name = {section["name"].replace(",", " ").split()[0]: section for section in sections}
+    found = []
+    for each in tried:
+        place = f"{each.section}, {each.check}" if each.check else each.section
+        said = _said(by_name.get(each.section), each.check)
+        if said is None:
+            found.append(f"says nothing of {place}, for {each.feature}")
+        elif said != each.works:
+            verdict, truth = ("ok", "fails") if said else ("missing", "works")
+            found.append(f"says {verdict} of {place}, while this {truth}: {each.feature}")
+    return found
+
+
+def _said(section: dict[str, Any] | None, check: str) -> bool | None:
+    """Whether the doctor says that it works; `None` if it does not say."""
+    if section is None:
+        return None
+    if not section["works"] or not check:
+        return bool(section["works"])
+    verdicts = [each["verdict"] for each in section["checks"] if each["what"] == check]
+    return verdicts[0] != "missing" if verdicts else None

@@ -23,18 +23,18 @@ def main() -> None:
     chosen = Path("/guest/only").read_text(encoding="utf-8")
     warm()
     hosts.make()
-    state, failures = leftovers.state(), {}
+    state, tried = leftovers.state(), []
     for section, features in groupby(FEATURES, lambda feature: feature.section):
         wanted = [feature for feature in features if chosen in feature.name]
         for feature in wanted:
             print(f"######## {time.monotonic():.3f} {feature.name}")
-            if not _tell(feature.name, section, feature.attempt):
-                failures[section] = feature.name
+            works = _tell(feature.name, section, feature.attempt)
+            tried.append(doctor.Tried(feature.name, section, feature.check, works))
         if wanted:
             left, state = leftovers.differences(state)
             _tell(f"{section}: leaves nothing", section, partial(_nothing, left))
     if not chosen:
-        _tell("doctor agrees", "doctor", partial(doctor.agrees, failures))
+        _tell("doctor agrees", "doctor", partial(doctor.agrees, tried))
 
 
 def _nothing(left: list[str]) -> str:
