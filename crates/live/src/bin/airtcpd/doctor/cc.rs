@@ -1,6 +1,6 @@
 //! What `airtcpd cc` needs.
 
-use super::check::{Check, Health, Section, capable, newer_kernel, with_rights, words};
+use super::check::{Check, Health, Section, capable, incapable, newer_kernel, with_rights, words};
 use airtcp_kernel::cc::probe;
 use airtcp_kernel::cc::{
     CcError, Controller, Request, controllers, missing_in_kernel, register, release_unpinned,
@@ -61,10 +61,10 @@ fn types() -> Check {
 
 fn struct_ops() -> Check {
     let cure = with_rights("Linux 5.10 or newer with BTF and CONFIG_BPF_JIT");
-    let done = match missing_capabilities() {
-        Some(missing) => Err(format!("could not be tested without {missing}")),
-        None => probe::congestion_controls().map_err(words),
-    };
+    if let Some(missing) = missing_capabilities() {
+        return incapable("struct_ops", LOADING, &missing);
+    }
+    let done = probe::congestion_controls().map_err(words);
     let done = done.map(|()| "registered and unregistered a Reno".to_owned());
     Check::tried("struct_ops", LOADING, done, &cure).needed()
 }

@@ -102,6 +102,20 @@ pub fn capable(missing: &str) -> String {
     format!("give root {missing}: a container's `--cap-add`, a systemd unit's CapabilityBoundingSet=")
 }
 
+/// What needs a network namespace to be tried in, where none can be made.
+pub fn untried(what: &str, why: &'static str, error: impl ToString) -> Check {
+    let (found, cure) = (format!("could not be tried: {}", words(error)), capable("CAP_SYS_ADMIN"));
+    match is_root() {
+        true => Check::limited(what, why, found, &cure),
+        false => Check::missing(what, why, found, &cure).needed(),
+    }
+}
+
+/// What needs capabilities that are missing.
+pub fn incapable(what: &str, why: &'static str, missing: &str) -> Check {
+    Check::missing(what, why, format!("could not be tested without {missing}"), &capable(missing)).needed()
+}
+
 /// Where this host gets a kernel of that version or a later one.
 pub fn newer_kernel(version: &str) -> String {
     newer_kernel_of(&std::fs::read_to_string("/etc/os-release").unwrap_or_default(), version)

@@ -1,16 +1,20 @@
 //! What `airtcpd circuit` and `airtcpd decouple` need.
 
-use super::check::{Check, Section, newer_kernel, program, with_rights, words};
+use super::check::{Check, Section, newer_kernel, program, untried, with_rights, words};
 use airtcp_kernel::{cgroup, header_first};
 use airtcp_live::circuit::try_detour;
 use airtcp_live::namespace::Namespace;
 
 const WHY: &str = "a gateway that sends packets through a circuit";
+const DETOUR: &str = "TUN and policy routes";
 const WHY_DECOUPLE: &str = "airtcpd decouple";
 
 pub fn section() -> Section {
-    let mut checks: Vec<_> = Namespace::new().ok().map(|namespace| detour(&namespace)).into_iter().collect();
-    checks.extend([nft(), cgroups(), header_first_dropping()]);
+    let detour = match Namespace::new() {
+        Ok(namespace) => detour(&namespace),
+        Err(error) => untried(DETOUR, WHY, error),
+    };
+    let checks = vec![detour, nft(), cgroups(), header_first_dropping()];
     Section { name: "circuit, TCP circuits and decoupling", checks }
 }
 
@@ -18,7 +22,7 @@ fn detour(namespace: &Namespace) -> Check {
     let done = namespace.run(try_detour).and_then(|done| done);
     let done = done.map(|()| "routed a prefix into a device, and undid it".to_owned()).map_err(words);
     let cure = with_rights("the kernel needs CONFIG_TUN and CONFIG_IP_MULTIPLE_TABLES");
-    Check::tried("TUN and policy routes", WHY, done, &cure).needed()
+    Check::tried(DETOUR, WHY, done, &cure).needed()
 }
 
 fn nft() -> Check {

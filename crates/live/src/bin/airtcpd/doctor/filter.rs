@@ -1,13 +1,18 @@
 //! What `airtcpd filter` needs.
 
-use super::check::{Check, Section, with_rights, words};
+use super::check::{Check, Section, incapable, with_rights, words};
 use airtcp_kernel::filter::{Hooks, Parameters, attach};
+use airtcp_kernel::loading::missing_capabilities;
 use airtcp_live::namespace::Namespace;
 
 const WHY: &str = "packet control at a base station";
+const PROGRAMS: &str = "programs";
 
 pub fn section() -> Section {
-    let checks = vec![hooks(Hooks::Newest), hooks(Hooks::Clsact)];
+    let checks = match missing_capabilities() {
+        Some(missing) => vec![incapable(PROGRAMS, WHY, &missing)],
+        None => vec![hooks(Hooks::Newest), hooks(Hooks::Clsact)],
+    };
     Section { name: "filter, packet control", checks }
 }
 
@@ -20,7 +25,7 @@ fn hooks(hooks: Hooks) -> Check {
     let cure =
         &with_rights("the kernel needs tcx (Linux 6.6), or CONFIG_NET_SCH_INGRESS and CONFIG_NET_CLS_BPF");
     match hooks {
-        Hooks::Newest => Check::tried("programs", WHY, done, cure).needed(),
+        Hooks::Newest => Check::tried(PROGRAMS, WHY, done, cure).needed(),
         Hooks::Clsact => Check::tried("clsact", "airtcpd filter attach --clsact", done, cure),
     }
 }

@@ -1,18 +1,21 @@
 //! What `airtcpd proxy` needs.
 
-use super::check::{Check, Section, program, with_rights, words};
+use super::check::{Check, Section, program, untried, with_rights, words};
 use airtcp_live::namespace::Namespace;
 use airtcp_live::proxy::{Config, Entrance, Limits, Proxy, Tuning, allow_files};
 use std::path::Path;
 
 const WHY: &str = "a proxy invisible to both ends";
+const TPROXY: &str = "TPROXY";
 /// What the rules need of the kernel, which loads it by itself if it may.
 const MODULES: [&str; 3] = ["nft_tproxy", "nft_socket", "nft_fib_inet"];
 
 pub fn section() -> Section {
-    let mut checks = vec![nft(), files()];
-    checks.extend(Namespace::new().ok().map(|namespace| transparent(&namespace)));
-    Section { name: "proxy, split connections", checks }
+    let transparent = match Namespace::new() {
+        Ok(namespace) => transparent(&namespace),
+        Err(error) => untried(TPROXY, WHY, error),
+    };
+    Section { name: "proxy, split connections", checks: vec![nft(), files(), transparent] }
 }
 
 fn nft() -> Check {
@@ -41,7 +44,7 @@ fn transparent(namespace: &Namespace) -> Check {
         lacks.join(" "),
         lacks.join(", CONFIG_").to_uppercase()
     ));
-    Check::tried("TPROXY", WHY, done.map_err(words), &cure).needed()
+    Check::tried(TPROXY, WHY, done.map_err(words), &cure).needed()
 }
 
 /// Those of [`MODULES`] that the kernel does not have as modules now. They may be part of it.

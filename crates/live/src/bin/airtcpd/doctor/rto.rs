@@ -1,6 +1,6 @@
 //! What `airtcpd rto` needs.
 
-use super::check::{Check, Section, capable, newer_kernel, words};
+use super::check::{Check, Section, incapable, newer_kernel, words};
 use airtcp_kernel::rto::{self, Means, RTO_MAX, RtoRule};
 use airtcp_kernel::{cgroup, loading::missing_capabilities};
 use airtcp_wire::Dur;
@@ -48,8 +48,7 @@ fn cgroups(mounted: Option<&Path>) -> Check {
 
 fn sockops(root: &Path, rule: &RtoRule) -> Check {
     if let Some(missing) = missing_capabilities() {
-        let found = format!("could not be tested without {missing}");
-        return Check::missing("sockops", WHY, found, &capable(&missing)).needed();
+        return incapable("sockops", WHY, &missing);
     }
     let path = root.join(format!("airtcp-doctor-{}", std::process::id()));
     let attach = |folder: &Folder| rto::attach(&folder.0, rule).map_err(words);
