@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 
 from commands import carries, run, until
 
@@ -25,10 +26,17 @@ def make() -> None:
             run("ip", "address", "add", f"10.9.{net}.{last}/24", "dev", end, inside=where)
             run("ip", "link", "set", end, "up", inside=where)
         run("ip", "route", "add", "default", "via", f"10.9.{net}.1", inside=host)
+        # The kernel tells of it later, which would look like a change.
+        for where, end in (("R", device), (host, peer)):
+            until(partial(_is_up, where, end))
     run("sysctl", "-qw", "net.ipv4.ip_forward=1", inside="R")
     for server in (None, "M"):
         run("iperf3", "-s", "-D", inside=server)
         until(lambda server=server: "5201" in run("ss", "-ltn", inside=server))  # type: ignore[misc]
+
+
+def _is_up(host: str, device: str) -> bool:
+    return " state UP " in run("ip", "-o", "link", "show", device, inside=host)
 
 
 def transfer(at_least_mbps: float) -> str:
