@@ -71,7 +71,7 @@ def page(results: list[Result]) -> str:
     lines.append("| --- |" + " --- |" * len(results))
     for name in names:
         lines.append(f"| {name} |" + "".join(f" {_cell(result, name)} |" for result in results))
-    lines += ["", *map(_about, results)]
+    lines += ["", *(_about(result, names) for result in results)]
     reasons = [line for result in results for line in _reasons(result)]
     if reasons:
         lines += ["", "## What fails, and what it says", "", *reasons]
@@ -88,9 +88,10 @@ def claims(page_text: str, version: str) -> set[str]:
     return {row[0] for row in cells[2:] if row[column] not in ("", FAILS)}
 
 
-def _about(result: Result) -> str:
-    stopped = "" if result.has_ended else "; stopped before its end, what has no entry was not tried"
-    return f"- {result.version}: Linux {result.release}, airtcpd {result.airtcpd}{stopped}"
+def _about(result: Result, names: list[str]) -> str:
+    stopped = "" if result.has_ended else "; stopped before its end"
+    untried = "" if result.tried >= set(names) else "; what has no entry was not tried"
+    return f"- {result.version}: Linux {result.release}, airtcpd {result.airtcpd}{stopped}{untried}"
 
 
 def _cell(result: Result, name: str) -> str:

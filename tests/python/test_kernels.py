@@ -48,6 +48,15 @@ def test_a_page_says_which_guest_was_stopped() -> None:
     assert "stopped before its end" not in table.page([result("6.1", [])])
 
 
+def test_a_page_says_what_no_entry_means() -> None:
+    whole = result("6.1", [{"works": True, "says": ""}] * 2)
+    part = result("7.3", [{"works": True, "says": ""}])
+    assert "7.3.0-1-amd64, airtcpd at revision 01234567; what has no entry was not tried" in table.page(
+        [whole, part]
+    )
+    assert "not tried" not in table.page([whole])
+
+
 def test_no_name_of_a_feature_breaks_the_table() -> None:
     names = [feature.name for feature in features.FEATURES]
     assert len(set(names)) == len(names)
