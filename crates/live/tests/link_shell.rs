@@ -474,11 +474,12 @@ fn what_the_host_forwards_it_goes_on_to() {
 #[test]
 fn under_sudo_the_command_is_the_users() {
     on_a_host(|| {
-        let script = "id -u; id -g; grep CapEff /proc/self/status /proc/1/status | grep -v ':\\s0*$'";
+        let script =
+            "id -u; id -G; echo $LOGNAME; grep CapEff /proc/self/status /proc/1/status | grep -v ':\\s0*$'";
         let mut airtcpd = airtcpd(&[], &["sh", "-c", script]);
         let output = airtcpd
             .envs([("SUDO_UID", NOBODY), ("SUDO_GID", NOBODY)].map(|(name, id)| (name, id.to_string())));
-        assert_eq!(stdout(&output.output().unwrap()), format!("{NOBODY}\n{NOBODY}"));
+        assert_eq!(stdout(&output.output().unwrap()), format!("{NOBODY}\n{NOBODY}\nnobody"));
     });
 }
 
