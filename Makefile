@@ -3,7 +3,7 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .PHONY: help demo play play-if-possible field papers docs test tests-built tests-field tests-lab tests-kernel lint lint-rust \
 	lint-python test-rust test-python test-live test-kernels kernel-files kernel-tools programs bench bench-smoke same fmt \
-	tools field-tools field-if-possible examples wheel package ns2-grid
+	tools field-tools field-if-possible examples wheel static package ns2-grid
 
 export CARGO_TERM_COLOR ?= auto
 # Property tests try the same cases each time; other ones with PROPTEST_RNG_SEED=$RANDOM.
@@ -69,6 +69,10 @@ examples: .venv/engine.stamp ## run the notebooks of examples/ again and keep wh
 wheel: play .venv/engine.stamp ## a wheel in dist/, for any Python from 3.11 on; it needs no Rust where it is installed
 	$(BIN)/python scripts/packed_plotly.py
 	VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/maturin build --out dist
+
+static: field-tools ## airtcpd as one static program for any Linux, for x86-64 and aarch64, in dist/
+	packaging/static.sh x86_64 dist/airtcpd-x86_64
+	packaging/static.sh aarch64 dist/airtcpd-aarch64
 
 package: field wheel .venv/engine.stamp ## Debian packages and an OCI image of airtcp and airtcpd in dist/, tried in a clean root; as root
 	@scripts/install-tools.sh dpkg-deb=dpkg strip=binutils debootstrap=debootstrap

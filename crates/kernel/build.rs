@@ -50,11 +50,11 @@ fn compiler(source: &Path) -> SkeletonBuilder {
     builder
 }
 
-/// Debian keeps machine-specific headers apart.
+/// Debian keeps machine-specific headers apart, and those of its cross compilers elsewhere.
 fn machine_headers() -> Option<PathBuf> {
     let arch = std::env::var("CARGO_CFG_TARGET_ARCH").ok()?;
-    let folder = PathBuf::from(format!("/usr/include/{arch}-linux-gnu"));
-    folder.is_dir().then_some(folder)
+    let folders = [format!("/usr/include/{arch}-linux-gnu"), format!("/usr/{arch}-linux-gnu/include")];
+    folders.into_iter().map(PathBuf::from).find(|folder| folder.is_dir())
 }
 
 fn failed(source: &Path) -> String {

@@ -145,3 +145,41 @@ fn the_init_script_of_openwrt_starts_and_stops_what_there_is() {
         assert_taken(&words, "airtcpd.init");
     }
 }
+
+/// What `make static` has made: the program, and what runs it on this host.
+fn static_programs() -> Vec<(PathBuf, Option<&'static str>)> {
+    let here = std::env::consts::ARCH;
+    let made =
+        [("x86_64", "qemu-x86_64-static"), ("aarch64", "qemu-aarch64-static")].map(|(name, emulator)| {
+            (folder("../dist").join(format!("airtcpd-{name}")), (name != here).then_some(emulator))
+        });
+    made.into_iter().filter(|(program, _)| program.exists()).collect()
+}
+
+#[test]
+fn a_static_program_needs_no_library_and_starts() {
+    let programs = static_programs();
+    if programs.is_empty() {
+        eprintln!("skipped: `make static` has not been run");
+    }
+    for (program, emulator) in programs {
+        let read = Command::new("readelf").args(["--dynamic", "--program-headers"]).arg(&program).output();
+        let headers = String::from_utf8(read.unwrap().stdout).unwrap();
+        assert!(headers.contains("LOAD"), "{headers}");
+        for word in ["NEEDED", "INTERP"] {
+            assert!(!headers.contains(word), "{}: {headers}", program.display());
+        }
+        let mut start = emulator.map_or_else(
+            || Command::new(&program),
+            |emulator| {
+                let mut start = Command::new(emulator);
+                start.arg(&program);
+                start
+            },
+        );
+        match start.arg("--version").output() {
+            Ok(output) => assert!(output.stdout.starts_with(b"airtcpd "), "{output:?}"),
+            Err(error) => eprintln!("skipped: {emulator:?}: {error}"),
+        }
+    }
+}
