@@ -74,11 +74,12 @@ static: field-tools ## airtcpd as one static program for any Linux, for x86-64 a
 	packaging/static.sh x86_64 dist/airtcpd-x86_64
 	packaging/static.sh aarch64 dist/airtcpd-aarch64
 
-package: field wheel .venv/engine.stamp ## Debian packages and an OCI image of airtcp and airtcpd in dist/, tried in a clean root; as root
-	@scripts/install-tools.sh dpkg-deb=dpkg strip=binutils debootstrap=debootstrap
-	packaging/debian.sh $(BIN)/airtcpd "$$(ls -t dist/airtcp-*.whl | head -1)" dist
+package: static wheel .venv/engine.stamp ## for a release: airtcpd, Debian packages, an OCI image, in dist/, tried on Debian 11 to 13; as root
+	@scripts/install-tools.sh dpkg-deb=dpkg debootstrap=debootstrap
+	packaging/debian.sh "$$(ls -t dist/airtcp-*.whl | head -1)" dist 3.11 3.13
+	packaging/releases.sh dist target/roots
 	rm -rf dist/root
-	packaging/root.sh dist/root dist/airtcpd_*.deb dist/airtcp_*.deb
+	SUITE=trixie packaging/root.sh dist/root dist/airtcpd_*_$$(dpkg --print-architecture).deb dist/airtcp_*+python3.13_*.deb
 	rm dist/root/.made dist/root/usr/sbin/policy-rc.d
 	SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct 2>/dev/null || date +%s) $(BIN)/python packaging/oci.py dist/root airtcp:latest dist/airtcp.oci.tar
 	rm -rf dist/root dist/root.log

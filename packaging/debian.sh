@@ -1,19 +1,20 @@
 #!/usr/bin/env bash
-# Builds the Debian packages airtcpd and airtcp. usage: debian.sh AIRTCPD WHEEL OUT
-# airtcp includes its Python packages, in a folder of its own, for the Python version that builds it.
+# Builds the Debian packages airtcpd and airtcp. usage: debian.sh WHEEL OUT PYTHON ...
+# airtcpd is for each architecture of which static.sh has made OUT/airtcpd-ARCHITECTURE. airtcp is for this one and for each
+# PYTHON (3.11): it includes its Python packages, in a folder of its own, which differ between Python's versions.
 set -euo pipefail
 here=$(dirname "$(realpath "$0")")
-airtcpd=$(realpath "$1") wheel=$(realpath "$2") out=$(realpath -m "$3")
+wheel=$(realpath "$1") out=$(realpath -m "$2")
+shift 2
 python=$here/../.venv/bin/python
 version=$("$python" -c 'import airtcp; print(airtcp.__version__)')
-architecture=$(dpkg --print-architecture)
 export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git -C "$here" log -1 --format=%ct 2>/dev/null || date +%s)}
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir -p "$out"
 rm -f "$out"/airtcp_*.deb "$out"/airtcpd_*.deb
-"$airtcpd" generate "$work/made" >/dev/null
+"$out/airtcpd-$(uname -m)" generate "$work/made" >/dev/null
 "$python" "$here/manual.py" "$work/made"
 gzip -n9 "$work"/made/man*/*
 
@@ -28,45 +29,46 @@ beside() { # PROGRAM SECTION ROOT
     gzip -nc9 "$here/../CHANGELOG.md" >"$3/usr/share/doc/$1/changelog.gz"
 }
 
-control() { # ROOT PACKAGE DEPENDS RECOMMENDS DESCRIPTION
+control() { # ROOT PACKAGE VERSION ARCHITECTURE COMPRESSION RECOMMENDS DESCRIPTION [DEPENDS]
     install -d "$1/DEBIAN"
     cat >"$1/DEBIAN/control" <<END
 Package: $2
-Version: $version
-Architecture: $architecture
+Version: $3
+Architecture: $4
 Maintainer: airtcp
 Section: net
 Priority: optional
-Depends: $3
-Recommends: $4
+${8:+Depends: $8
+}Recommends: $6
 Installed-Size: $(du -sk "$1" | cut -f1)
-Description: $5
+Description: $7
 END
-    dpkg-deb --root-owner-group -Zzstd -z6 --build "$1" "$out" >/dev/null
-    echo "$out/$2_${version}_$architecture.deb"
+    dpkg-deb --root-owner-group -Z"$5" -z6 --build "$1" "$out" >/dev/null
+    echo "$out/$2_$3_$4.deb"
 }
 
-root=$work/airtcpd
-install -Dm 755 "$airtcpd" "$root/usr/bin/airtcpd"
-strip "$root/usr/bin/airtcpd"
-beside airtcpd 8 "$root"
-install -d "$root/lib/systemd/system"
-install -m 644 "$here"/systemd/*.service "$root/lib/systemd/system/"
-install -Dm 644 "$here/wireshark/airtcp-circuit.lua" "$root/usr/share/airtcpd/airtcp-circuit.lua"
-glibc=$(objdump -T "$airtcpd" | grep -o 'GLIBC_[0-9.]*' | sort -Vu | tail -1)
-control "$root" airtcpd "libc6 (>= ${glibc#GLIBC_})" "nftables, iproute2" \
-    "TCP that is fast over lossy links, on an unpatched kernel
+# Debian 11's dpkg cannot read zstd.
+airtcpd() { # PROGRAM ARCHITECTURE
+    local root=$work/airtcpd-$2
+    install -Dm 755 "$1" "$root/usr/bin/airtcpd"
+    beside airtcpd 8 "$root"
+    install -d "$root/lib/systemd/system"
+    install -m 644 "$here"/systemd/*.service "$root/lib/systemd/system/"
+    install -Dm 644 "$here/wireshark/airtcp-circuit.lua" "$root/usr/share/airtcpd/airtcp-circuit.lua"
+    control "$root" airtcpd "$version" "$2" xz "nftables, iproute2" \
+        "TCP that is fast over lossy links, on an unpatched kernel
  Congestion controls and timers as eBPF programs, packet control, a split proxy,
  TCP circuits, and an emulator of lossy links."
+}
 
-root=$work/airtcp
-"$python" -m pip install --quiet --disable-pip-version-check --no-compile --target "$root/usr/lib/airtcp" "$wheel"
-rm -rf "$root/usr/lib/airtcp/bin"
-find "$root/usr/lib/airtcp" -type d -name tests -prune -exec rm -rf {} +
-"$python" -m compileall -q --invalidation-mode unchecked-hash -s "$root" "$root/usr/lib/airtcp" || true
-install -d "$root/usr/bin"
-series=$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
-cat >"$root/usr/bin/airtcp" <<END
+airtcp() { # PYTHON
+    local root=$work/airtcp-$1 next=${1%.*}.$((${1#*.} + 1))
+    "$python" -m pip install --quiet --disable-pip-version-check --no-compile --only-binary=:all: --python-version "$1" \
+        --target "$root/usr/lib/airtcp" "$wheel"
+    rm -rf "$root/usr/lib/airtcp/bin"
+    find "$root/usr/lib/airtcp" -type d -name tests -prune -exec rm -rf {} +
+    install -d "$root/usr/bin" "$root/DEBIAN"
+    cat >"$root/usr/bin/airtcp" <<'END'
 #!/usr/bin/python3
 import sys
 
@@ -75,10 +77,29 @@ from airtcp.cli import main
 
 main()
 END
-chmod 755 "$root/usr/bin/airtcp"
-beside airtcp 1 "$root"
-control "$root" airtcp "python3 (>= $series), python3 (<< ${series%.*}.$((${series#*.} + 1)))" \
-    "airtcpd (= $version), iperf3, iputils-ping, iproute2, kmod" \
-    "which TCP is best on a lossy link, by how much, and why
+    # The Python that will run it compiles it; this host may not have that one.
+    cat >"$root/DEBIAN/postinst" <<'END'
+#!/bin/sh
+python3 -m compileall -q --invalidation-mode unchecked-hash /usr/lib/airtcp || true
+END
+    cat >"$root/DEBIAN/prerm" <<'END'
+#!/bin/sh
+find /usr/lib/airtcp -name __pycache__ -prune -exec rm -rf {} +
+END
+    chmod 755 "$root/usr/bin/airtcp" "$root"/DEBIAN/*
+    beside airtcp 1 "$root"
+    control "$root" airtcp "$version+python$1" "$(dpkg --print-architecture)" zstd \
+        "airtcpd (= $version), iperf3, iputils-ping, iproute2, kmod" \
+        "which TCP is best on a lossy link, by how much, and why
  Simulates TCPs over lossy links, fits scenarios to measurements, advises what to
- deploy, applies it, checks it, and undoes it."
+ deploy, applies it, checks it, and undoes it." \
+        "python3 (>= $1), python3 (<< $next)"
+}
+
+for program in "$out"/airtcpd-*; do
+    case $program in
+    *-x86_64) airtcpd "$program" amd64 ;;
+    *-aarch64) airtcpd "$program" arm64 ;;
+    esac
+done
+for series in "$@"; do airtcp "$series"; done

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Makes a root of this host's Debian and installs packages in it: files, or Debian's by name. Needs root. Made once, it
-# only takes what is missing. usage: root.sh FOLDER PACKAGE[.deb] ...
+# Makes a root of Debian and installs packages in it: files, or Debian's by name. Needs root. Made once, it only takes
+# what is missing. usage: [SUITE=trixie] root.sh FOLDER PACKAGE[.deb] ... Without a suite, it is this host's.
 # apt checks the packages' dependencies: a missing one fails here.
 set -euo pipefail
 # What is mounted here vanishes with this process.
@@ -14,7 +14,7 @@ site=$(apt-get indextargets --format '$(SITE)' 'Created-By: Packages' "Codename:
 if ! [ -e "$folder/.made" ]; then
     rm -rf "$folder"
     mkdir -p "$(dirname "$folder")"
-    debootstrap --variant=minbase "$VERSION_CODENAME" "$folder" "$site" >"$folder.log" 2>&1 || { tail -5 "$folder.log"; exit 1; }
+    debootstrap --variant=minbase "${SUITE:-$VERSION_CODENAME}" "$folder" "$site" >"$folder.log" 2>&1 || { tail -5 "$folder.log"; exit 1; }
     # Nothing that is installed starts a daemon.
     printf '#!/bin/sh\nexit 101\n' >"$folder/usr/sbin/policy-rc.d"
     chmod +x "$folder/usr/sbin/policy-rc.d"

@@ -1,13 +1,17 @@
 #!/usr/bin/env bash
-# Tries an OCI image like a container engine: its layers in a clean root, in namespaces of its own. Needs root.
-# usage: try.sh IMAGE.tar
+# Tries the packages in a root, in namespaces of its own, and purges them. Needs root. usage: try.sh IMAGE.tar|ROOT
+# An OCI image is unpacked as a container engine does, its layers into a clean root. ROOT is one of root.sh's, with airtcpd and
+# perhaps airtcp installed.
 set -euo pipefail
-image=$(realpath "$1")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-mkdir "$work/image" "$work/root"
-tar -C "$work/image" -xf "$image"
-python3 - "$work" <<'END'
+if [ -d "$1" ]; then
+    root=$(realpath "$1")
+else
+    root=$work/root
+    mkdir "$work/image" "$root"
+    tar -C "$work/image" -xf "$1"
+    python3 - "$work" <<'END'
 import hashlib, json, subprocess, sys
 from pathlib import Path
 
@@ -29,36 +33,53 @@ assert len(config["rootfs"]["diff_ids"]) == len(manifest["layers"])
 for layer in manifest["layers"]:
     subprocess.run(["tar", "-C", work / "root", "-xzf", blob(layer)], check=True)
 END
-cat >"$work/root/tmp/try.sh" <<'END'
+fi
+cat >"$root/tmp/try.sh" <<'END'
 set -euo pipefail
 mount -t proc proc /proc
 mount -t sysfs sysfs /sys
+mount -t bpf bpf /sys/fs/bpf
+mount -t cgroup2 cgroup2 /sys/fs/cgroup
 ip link set lo up
 cd /tmp
-airtcp --version
-airtcpd --version
-airtcp compare --seeds 2 --duration 5s --schemes cubic,bbr --out /tmp/out | tail -3
-airtcpd link --shell --set wireless.delay=5ms --quiet --every 0 -- \
-    sh -c 'ping -c 3 -i 0.2 $AIRTCP_LINK_FAR' | tail -2
-sysctl=/proc/sys/net/ipv4/tcp_congestion_control
-before=$(cat $sysctl)
-[ "$before" = reno ] && other=bbr || other=reno
-airtcp apply $other --yes
-[ "$(cat $sysctl)" = $other ]
-airtcp undo
-[ "$(cat $sysctl)" = "$before" ]
-for page in man1/airtcp.1.gz man1/airtcp-advise.1.gz man8/airtcpd.8.gz man8/airtcpd-cc-load.8.gz; do
-    [ -s /usr/share/man/$page ]
-done
-for program in airtcp airtcpd; do
+. /etc/os-release
+echo "$PRETTY_NAME"
+
+try_airtcp() {
+    airtcp --version
+    airtcp compare --seeds 2 --duration 5s --schemes cubic,bbr --out /tmp/out | tail -3
+    local sysctl=/proc/sys/net/ipv4/tcp_congestion_control before other
+    before=$(cat $sysctl)
+    [ "$before" = reno ] && other=bbr || other=reno
+    airtcp apply $other --yes
+    [ "$(cat $sysctl)" = $other ]
+    airtcp undo
+    [ "$(cat $sysctl)" = "$before" ]
+}
+
+try_airtcpd() {
+    airtcpd --version
+    airtcpd doctor
+    airtcpd link --shell --set wireless.delay=5ms --quiet --every 0 -- \
+        sh -c 'ping -c 3 -i 0.2 $AIRTCP_LINK_FAR' | tail -2
+    airtcpd cc load veno
+    airtcpd cc unload veno
+}
+
+programs=(airtcpd)
+! command -v airtcp >/dev/null || programs+=(airtcp)
+for program in "${programs[@]}"; do
+    "try_$program"
+    for page in /usr/share/man/man?/"$program"*; do [ -s "$page" ]; done
     bash -c ". /usr/share/bash-completion/completions/$program; complete -p $program" >/dev/null
 done
-dpkg --purge airtcp airtcpd >/dev/null
+dpkg --purge "${programs[@]}" >/dev/null
+rm -rf /tmp/out /tmp/try.sh
 rest=$(find / -xdev -name '*airtcp*' -not -path '/tmp/*' -not -path '/proc/*' -not -path '/sys/*' \
     -not -path '/run/*')
 [ -z "$rest" ] || { echo "left by the packages: $rest"; exit 1; }
 END
 # As in a container, / must be a mount point.
 unshare --net --mount --pid --fork --propagation private sh -c \
-    'mount --bind "$1" "$1" && exec chroot "$1" bash /tmp/try.sh' sh "$work/root"
+    'mount --bind "$1" "$1" && exec chroot "$1" bash /tmp/try.sh' sh "$root"
 echo "the packages work in a clean root, and leave nothing when they are purged"
