@@ -4,7 +4,7 @@
 use super::circuit_book::{CircuitAccount, CircuitBook};
 use super::meter::MeteredPacket;
 use super::senders::Senders;
-use super::tcp_info::TcpInfo;
+use super::tcp_info::{Expiries, TcpInfo};
 use airtcp_wire::{Dur, Time};
 use std::collections::BTreeMap;
 use std::io;
@@ -23,17 +23,24 @@ pub struct Sending {
     pub received: AtomicU64,
     /// The sender's port, which identifies the connection.
     pub port: u16,
+    /// Of the socket's timer, as far as [`Sending::info`] has seen them.
+    pub expiries: Mutex<Expiries>,
     /// Present if the path sees our own TCP rather than this socket's.
     pub own: Option<Senders>,
 }
 
 impl Sending {
+    /// To be called for each packet that is sent again: where the kernel counts no timeouts, these calls do.
+    ///
     /// # Errors
     /// The kernel's.
     pub fn info(&self) -> io::Result<TcpInfo> {
         match &self.own {
             Some(senders) => senders.info(self.port).ok_or(io::ErrorKind::NotConnected.into()),
-            None => TcpInfo::of(&self.socket),
+            None => {
+                let mut expiries = self.expiries.lock().unwrap_or_else(PoisonError::into_inner);
+                TcpInfo::of(&self.socket, &mut expiries)
+            }
         }
     }
 }

@@ -6,7 +6,7 @@
 //! | `throughput_bps`, `data_packets_*` | packets that enter and leave the emulated path |
 //! | `retransmissions` | data packets that enter the path with bytes that were sent before |
 //! | `retransmissions_spurious` and its kin | decided as in the simulator ([`airtcp_sim::truth`]), because the path knows the fate of every copy |
-//! | `timeouts` | `tcpi_total_rto`, including SYNs' |
+//! | `timeouts` | `tcpi_total_rto`, including SYNs'; before Linux 6.7 what `tcpi_retransmits` shows when something sent again enters the path |
 //! | `fast_retransmits` | retransmissions that begin a recovery, by `tcpi_ca_state` as it is read when they enter the path |
 //! | `cwnd_reductions` | approximate: first timeouts, recoveries whose ssthresh is below what is outstanding, and CWR flags outside recovery |
 //! | `losses_*`, `acks_lost` | the path's own verdicts |

@@ -12,7 +12,6 @@ use super::meter::Meter;
 use super::outcome::Outcome;
 use super::plan;
 use super::record::{Labels, record};
-use super::tcp_info::TcpInfo;
 use super::trunks::trunks;
 use crate::emulate::{Clock, Emulator, Framing, be_on_time};
 use crate::namespace::leftovers;
@@ -65,7 +64,6 @@ const LOOK: Duration = Duration::from_millis(50);
 pub fn run(request: &Run<'_>, look: impl FnMut(Dur) -> ControlFlow<()>) -> Result<Outcome, TrialError> {
     let Run { scenario, seed, .. } = *request;
     let host = Host::this()?;
-    TcpInfo::check()?;
     let verdict = plan::verdict(scenario, request.scheme, &host)?;
     let Some(form) = verdict.form else {
         let reason = verdict.reason.unwrap_or_default();

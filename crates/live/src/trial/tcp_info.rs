@@ -6,8 +6,10 @@ use nix::sys::socket::{AddressFamily, SockFlag, SockType, socket};
 use std::io;
 use std::os::fd::AsFd;
 
-/// Length that `struct tcp_info` must have: `tcpi_total_rto` came with Linux 6.7.
-const NEEDED_BYTES: usize = 248;
+/// Length of `struct tcp_info` with `tcpi_total_rto`, which came with Linux 6.7.
+const LENGTH: usize = 248;
+/// Length that it must have: `tcpi_bytes_acked` came with Linux 4.1.
+const NEEDED_BYTES: usize = 128;
 
 /// A sender's values, as far as records need them.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -33,6 +35,26 @@ pub struct TcpInfo {
     pub timeouts: u16,
 }
 
+/// Counts the expiries of a connection's timer by those in a row, for kernels that have no other count.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Expiries {
+    total: u16,
+    in_a_row: u8,
+    /// `tcpi_bytes_acked`: when it grows, a row is over.
+    acked: u64,
+}
+
+impl Expiries {
+    /// Returns the count, which is right if each expiry is seen before anything new is acknowledged: when the path
+    /// gets the packet that is sent again.
+    fn seen(&mut self, in_a_row: u8, acked: u64) -> u16 {
+        let known = if acked == self.acked { self.in_a_row } else { 0 };
+        let total = self.total + u16::from(in_a_row.saturating_sub(known));
+        *self = Expiries { total, in_a_row, acked };
+        total
+    }
+}
+
 /// `tcpi_ca_state`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RecoveryState {
@@ -43,29 +65,33 @@ pub enum RecoveryState {
 }
 
 impl TcpInfo {
+    /// The connection's `expiries` are counted where the kernel counts no timeouts.
+    ///
     /// # Errors
-    /// The kernel's, or it is older than Linux 6.7.
-    pub fn of(socket: impl AsFd) -> io::Result<TcpInfo> {
-        let mut bytes = [0; NEEDED_BYTES];
-        match TCP_INFO.get(socket, &mut bytes)? {
-            NEEDED_BYTES => Ok(TcpInfo::read(&bytes)),
-            _ => Err(io::Error::new(
-                io::ErrorKind::Unsupported,
-                "this kernel's TCP_INFO does not count timeouts; Linux 6.7 or later does",
-            )),
+    /// The kernel's, or it is older than Linux 4.1.
+    pub fn of(socket: impl AsFd, expiries: &mut Expiries) -> io::Result<TcpInfo> {
+        let mut bytes = [0; LENGTH];
+        let length = TCP_INFO.get(socket, &mut bytes)?;
+        if length < NEEDED_BYTES {
+            let text = "this kernel's TCP_INFO does not tell what is acknowledged; Linux 4.1 or later does";
+            return Err(io::Error::new(io::ErrorKind::Unsupported, text));
         }
+        let info = TcpInfo::read(&bytes);
+        let counted = expiries.seen(info.expiries, acked(&bytes));
+        Ok(TcpInfo { timeouts: if length == LENGTH { info.timeouts } else { counted }, ..info })
     }
 
-    /// Checks that this kernel's TCP_INFO has all that is needed.
+    /// Returns whether this kernel counts timeouts.
     ///
     /// # Errors
     /// As [`TcpInfo::of`].
-    pub fn check() -> io::Result<()> {
+    pub fn counts_timeouts() -> io::Result<bool> {
         let socket = socket(AddressFamily::Inet, SockType::Stream, SockFlag::SOCK_CLOEXEC, None)?;
-        TcpInfo::of(&socket).map(drop)
+        TcpInfo::of(&socket, &mut Expiries::default())?;
+        Ok(TCP_INFO.get(&socket, &mut [0; LENGTH])? == LENGTH)
     }
 
-    fn read(bytes: &[u8; NEEDED_BYTES]) -> TcpInfo {
+    fn read(bytes: &[u8; LENGTH]) -> TcpInfo {
         let word = |at: usize| u32::from_ne_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
         let micros = |at| Dur::from_micros(u64::from(word(at)));
         /// TCP_INFINITE_SSTHRESH.
@@ -97,6 +123,12 @@ impl TcpInfo {
     }
 }
 
+fn acked(bytes: &[u8; LENGTH]) -> u64 {
+    let mut field = [0; 8];
+    field.copy_from_slice(&bytes[120..128]);
+    u64::from_ne_bytes(field)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -110,12 +142,17 @@ mod tests {
         let mut receiver = listener.accept().unwrap().0;
         sender.write_all(&[0; 1000]).unwrap();
         receiver.read_exact(&mut [0; 1000]).unwrap();
-        let info = match TcpInfo::of(&sender) {
-            Err(error) if error.kind() == io::ErrorKind::Unsupported => return eprintln!("skipped: {error}"),
-            found => found.unwrap(),
-        };
+        let info = TcpInfo::of(&sender, &mut Expiries::default()).unwrap();
         assert_eq!((info.state, info.timeouts, info.lost), (RecoveryState::Open, 0, 0));
         assert!(info.cwnd >= 2 && info.mss > 500 && info.rto >= Dur::from_millis(20), "{info:?}");
         assert!(info.srtt > Dur::ZERO && info.srtt < Dur::from_secs(1), "{info:?}");
+    }
+
+    #[test]
+    fn expiries_in_a_row_are_counted_once_and_anew_after_an_ack() {
+        let mut expiries = Expiries::default();
+        let counts = [(1, 0), (1, 0), (3, 0), (0, 100), (1, 100), (1, 300), (1, 300), (0, 500)]
+            .map(|(in_a_row, acked)| expiries.seen(in_a_row, acked));
+        assert_eq!(counts, [1, 1, 3, 3, 4, 5, 5, 5]);
     }
 }

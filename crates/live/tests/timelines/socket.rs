@@ -1,7 +1,7 @@
 //! The application: one socket, whose calls never block.
 
 use crate::host::Host;
-use airtcp_live::trial::tcp_info::TcpInfo;
+use airtcp_live::trial::tcp_info::{Expiries, TcpInfo};
 use airtcp_timeline::{Call, Quantity, Setup};
 use airtcp_wire::Dur;
 use nix::errno::Errno;
@@ -98,7 +98,7 @@ impl Socket {
 
     pub fn observe(&self, quantity: Quantity) -> io::Result<String> {
         let connection = self.connection()?;
-        let info = TcpInfo::of(connection)?;
+        let info = TcpInfo::of(connection, &mut Expiries::default())?;
         let ms = |dur: Dur| format!("{:.1}", dur.as_secs_f64() * 1e3);
         Ok(match quantity {
             Quantity::Cwnd => info.cwnd.to_string(),

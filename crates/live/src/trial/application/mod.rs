@@ -25,8 +25,8 @@ use std::collections::BTreeMap;
 use std::io;
 use std::net::UdpSocket;
 use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 
 /// Port of the first flow's receiver; the others follow. A packet's flow and direction are read from these ports.
 pub const FIRST_PORT: u16 = 5000;
@@ -229,6 +229,7 @@ impl<'a> Applications<'a> {
             is_lasting,
             received: AtomicU64::new(0),
             port,
+            expiries: Mutex::default(),
             own: (self.flows[flow].proxy_site() == Some(ProxySite::Sender))
                 .then(|| self.hosts.senders.clone()),
         });

@@ -82,8 +82,7 @@ impl Conversation {
         let is_reduced_for_ecn = segment.flags.contains(Flags::CWR) && self.una >= self.recover;
         let mut sent = DataPacket { offset: range.start, reason: None, is_reduced: is_reduced_for_ecn };
         if range.start < self.nxt {
-            let info = self.sending.as_ref().and_then(|sending| sending.info().ok());
-            let (reason, is_reduced) = self.judge(info);
+            let (reason, is_reduced) = self.judge(self.info());
             let received = &self.received;
             let (order, is_spurious) =
                 self.truth.resent(range.clone(), reason, |part| received.contains(part.start, part.end));
@@ -99,6 +98,15 @@ impl Conversation {
             self.trips.sent(range.end, now, segment.timestamps);
         }
         Some(sent)
+    }
+
+    /// The SYN leaves the sender again: an expiry that only now can be seen.
+    pub fn syn_resent(&self) {
+        self.info();
+    }
+
+    fn info(&self) -> Option<TcpInfo> {
+        self.sending.as_ref()?.info().ok()
     }
 
     /// Returns why the sender retransmits, and whether it has reduced cwnd for that. Its state is read a moment after

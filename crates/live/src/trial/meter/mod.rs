@@ -112,6 +112,13 @@ impl<'a> Meter<'a> {
         self.conversations.get(&port).map_or((0, 0), |(_, conversation)| (conversation.una, conversation.nxt))
     }
 
+    fn syn_sent(&mut self, flow: usize, port: u16, syn: &Segment) {
+        match self.conversations.get(&port) {
+            Some((_, known)) if known.begins_with(syn) => known.syn_resent(),
+            _ => self.begin(flow, port, syn),
+        }
+    }
+
     fn begin(&mut self, flow: usize, port: u16, syn: &Segment) {
         let conversation = Conversation::new(self.books.find(port), syn);
         if let Some((flow, ended)) = self.conversations.insert(port, (flow, conversation)) {
@@ -183,8 +190,8 @@ impl Observer for Meter<'_> {
         }
         self.flows[seen.flow()].data_packets_sent += u64::from(seen.is_data());
         if let MeteredPacket::Tcp { flow, port, direction: Direction::FromSender, segment, id, .. } = &seen {
-            if segment.flags.contains(Flags::SYN) && !self.is_repeated(*port, segment) {
-                self.begin(*flow, *port, segment);
+            if segment.flags.contains(Flags::SYN) {
+                self.syn_sent(*flow, *port, segment);
             }
             if segment.len > 0 {
                 self.data_sent(now, (*flow, *port), segment, *id);
@@ -276,11 +283,6 @@ impl Meter<'_> {
     /// `None` for a packet of no flow of this run.
     fn read_packet(&self, bytes: &[u8]) -> Option<MeteredPacket> {
         MeteredPacket::of_frame(bytes).filter(|packet| packet.flow() < self.flows.len())
-    }
-
-    /// Returns whether this SYN was sent before.
-    fn is_repeated(&self, port: u16, syn: &Segment) -> bool {
-        self.conversations.get(&port).is_some_and(|(_, known)| known.begins_with(syn))
     }
 }
 
