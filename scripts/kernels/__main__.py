@@ -29,7 +29,7 @@ sys.path.append(str(PROJECT / "python"))
 import files  # noqa: E402
 import table  # noqa: E402
 
-from airtcp.linux.guest import archive, machine  # noqa: E402
+from airtcp.linux.guest import archive, machine, programs  # noqa: E402
 from airtcp.linux.guest.debian import FetchError, Kernel, Packages  # noqa: E402
 
 PAGE = "kernels.md"
@@ -132,7 +132,7 @@ def _try(version: str, packages: Packages, options: argparse.Namespace) -> table
     own = {
         "guest/only": options.only.encode(),
         "guest/lossy-ethernet.toml": (PROJECT / "scenarios/lossy-ethernet.toml").read_bytes(),
-        "usr/bin/airtcpd": _stripped(options.airtcpd),
+        "usr/bin/airtcpd": programs.stripped(options.airtcpd),
     }
     with tempfile.NamedTemporaryFile(prefix="airtcp-kernels-") as initrd:
         for part in parts:
@@ -153,14 +153,6 @@ def _try(version: str, packages: Packages, options: argparse.Namespace) -> table
     print(table.text(result), flush=True)
     _say(f"its log is {out}/said")
     return result
-
-
-def _stripped(program: Path) -> bytes:
-    """A program without what debuggers need, which is the larger part of it."""
-    with tempfile.NamedTemporaryFile(prefix="airtcp-kernels-") as file:
-        if shutil.which("strip"):
-            subprocess.run(["strip", "-o", file.name, program], check=False)
-        return Path(file.name).read_bytes() or program.read_bytes()
 
 
 def _build(program: Path) -> str:

@@ -77,6 +77,7 @@ def compare(
     series: bool = True,
     interval_s: float | None = None,
     progress: bool = False,
+    kernel: str | None = None,
     on_done: Callable[[Run], object] = ...,
     on_failed: Callable[[Failure], object] = ...,
 ) -> Comparison: ...
@@ -95,6 +96,7 @@ def compare(
     series: bool = True,
     interval_s: float | None = None,
     progress: bool = False,
+    kernel: str | None = None,
     on_done: Callable[[Run], object] = ...,
     on_failed: Callable[[Failure], object] = ...,
 ) -> SideBySide: ...
@@ -112,6 +114,7 @@ def compare(
     series: bool = True,
     interval_s: float | None = None,
     progress: bool = False,
+    kernel: str | None = None,
     on_done: Callable[[Run], object] = lambda _: None,
     on_failed: Callable[[Failure], object] = lambda _: None,
 ) -> Comparison | SideBySide:
@@ -131,6 +134,8 @@ def compare(
     `on="both"` does both, side by side. The kernel's own `cubic`, `reno` and `bbr` are then always
     included, and schemes that cannot run on Linux are left out there and listed. This needs root and
     `airtcpd`, and makes one run at a time unless `jobs` is given: concurrent runs disturb each other.
+    With `kernel`, such as `"6.1"`, they run on Debian's newest kernel of that version instead, in guests
+    under qemu whose clocks count instructions: without root, on all cores, with the same packets each time.
 
     Raises ScenarioError, ExecutorError, OSError, and LinuxError if this host cannot do it. On
     KeyboardInterrupt, runs in progress are stopped and the finished ones returned.
@@ -145,6 +150,8 @@ def compare(
     chosen = scenario_of(scenario, schemes=schemes_of(schemes), seeds=seeds, duration=duration)
     tell = _Tell(progress, on_done, on_failed)
     spacing = (chosen.duration_s / SERIES_POINTS if interval_s is None else interval_s) if series else None
+    if kernel and on == "sim":
+        raise ValueError(f"kernel={kernel!r} is for on='linux' and on='both'")
     if on == "sim":
         return _on_sim(chosen, spacing, jobs, executor, tell)
     if on not in ("linux", "both"):
@@ -154,11 +161,11 @@ def compare(
     # Imported only if needed.
     from airtcp.asking.on_linux import prepare  # noqa: PLC0415
 
-    prepared = prepare(chosen)
+    prepared = prepare(chosen, kernel)
     sim = _on_sim(prepared.scenario, spacing, None, None, tell) if on == "both" else None
     if sim and sim.interrupted:
         return SideBySide(sim, prepared.nothing())
-    linux = _on_linux(prepared, spacing, jobs or 1, tell)
+    linux = _on_linux(prepared, spacing, jobs or prepared.place.at_a_time, tell)
     return SideBySide(sim, linux) if sim else linux
 
 
@@ -212,7 +219,8 @@ def _on_sim(
 
 
 def _on_linux(prepared: Prepared, interval_s: float | None, at_a_time: int, tell: _Tell) -> Comparison:
-    with tell.over(prepared.runs, "on Linux", prepared.scenario.duration_s / at_a_time) as told:
+    run_s = prepared.scenario.duration_s / at_a_time if prepared.place.in_real_time else None
+    with tell.over(prepared.runs, "on Linux", run_s) as told:
         return prepared.compare(interval_s, at_a_time, told.on_done, told.on_failed, told.interrupted)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -10,18 +9,20 @@ from airtcp._engine import Scenario
 from airtcp.facts.failure import Failure
 from airtcp.facts.records import Run
 from airtcp.facts.scenario import plan
-from airtcp.linux.airtcpd import Airtcpd, find
+from airtcp.linux.airtcpd import find
 from airtcp.linux.forms import Forms, forms, with_kernels_own
+from airtcp.linux.guest.guest import guest
 from airtcp.linux.host import host_of
+from airtcp.linux.place import Place
 from airtcp.linux.runs import Job, KernelRun, run_all
 from airtcp.results.comparison import Comparison, Finished, collected
 
 
 @dataclass(frozen=True)
 class Prepared:
-    """A comparison that can run on this host."""
+    """A comparison that can run on a kernel."""
 
-    airtcpd: Airtcpd
+    place: Place
     scenario: Scenario
     """The scenario with the kernel's own congestion controls, and with schemes that have no form on Linux."""
     forms: Forms
@@ -33,12 +34,16 @@ class Prepared:
 
     def announcement(self, at_a_time: int) -> list[str]:
         """Says what will not run, and how long the rest takes."""
-        total_s = -(-self.runs // at_a_time) * self.scenario.duration_s
         left_out = self.forms.left_out
         how = "one at a time" if at_a_time == 1 else f"{at_a_time} at a time"
+        if self.place.in_real_time:
+            time = duration(-(-self.runs // at_a_time) * self.scenario.duration_s)
+            runs = f"{self.runs} runs in real time, {how}: {time}"
+        else:
+            runs = f"{self.runs} runs, each in a guest of its own, {how}"
         return [
             *([f"Not on Linux: {len(left_out)} of the schemes; see below the table."] if left_out else []),
-            f"On Linux {os.uname().release}: {self.runs} runs in real time, {how}: {duration(total_s)}.",
+            f"On Linux {self.place.kernel}: {runs}.",
         ]
 
     def compare(
@@ -68,7 +73,7 @@ class Prepared:
 
         interrupted = False
         try:
-            run_all(jobs, at_a_time, keep, airtcpd=self.airtcpd, on_interrupt=on_interrupt)
+            run_all(jobs, at_a_time, keep, place=self.place, on_interrupt=on_interrupt)
         except KeyboardInterrupt:
             interrupted = True
         return self._collected(finished, failures, interrupted)
@@ -85,7 +90,7 @@ class Prepared:
             [Finished(each.run, each.series) for each in finished],
             failures,
             interrupted,
-            host=host_of(self.airtcpd.version, [each.host for each in finished]),
+            host=host_of(self.place, [each.host for each in finished]),
             left_out=self.forms.left_out,
         )
 
@@ -94,13 +99,21 @@ class Prepared:
         return self.scenario.vary(schemes=list(self.forms.schemes))
 
 
-def prepare(scenario: Scenario) -> Prepared:
-    """Finds `airtcpd` and asks it what of the scenario it can run. Raises LinuxError."""
-    airtcpd = find()
+def prepare(scenario: Scenario, kernel: str | None = None) -> Prepared:
+    """Finds `airtcpd` and asks it what of the scenario it can run. Raises LinuxError.
+
+    `kernel` is one of Debian's, such as `6.1`, for runs in guests; None for this host's.
+    """
+    place = kernel_place(kernel)
     wanted = with_kernels_own(scenario)
-    found = forms(airtcpd, wanted)
-    airtcpd.check_privileges()
-    return Prepared(airtcpd, wanted, found)
+    found = forms(place, wanted)
+    place.check_privileges()
+    return Prepared(place, wanted, found)
+
+
+def kernel_place(kernel: str | None) -> Place:
+    """Returns this host, or for a version such as `6.1` guests with that kernel. Raises LinuxError."""
+    return guest(kernel, find()) if kernel else find()
 
 
 def duration(time_s: float) -> str:

@@ -90,8 +90,8 @@ def _on_linux(
     airtcpd = find()
     (name,) = forms(airtcpd, alone).schemes
     job = Job(alone, name, scenario.seed if seed is None else seed, series_interval_s)
-    (outcome,) = run_all([job], airtcpd=airtcpd)
+    (outcome,) = run_all([job], place=airtcpd)
     if isinstance(outcome, Failure):
         raise LinuxError(outcome.text)
-    host = host_of(airtcpd.version, [outcome.host])
+    host = host_of(airtcpd, [outcome.host])
     return RunResult(scenario, outcome.run, outcome.series, host=host)

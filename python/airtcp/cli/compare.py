@@ -43,6 +43,7 @@ Examples:
   airtcp compare --duration 20s --json - > results.json
   airtcp compare ping.log --report report.html
   sudo .venv/bin/airtcp compare my-link.toml --on both --schemes reno,westwood-vt
+  airtcp compare my-link.toml --on both --kernel 6.1
 """
 WORTH_SAYING_S = 30.0
 OnOption = Annotated[
@@ -51,6 +52,14 @@ OnOption = Annotated[
         help="Where to run: in the simulator, on this host's Linux kernel over an emulation of the same path "
         "(real time; needs root and `airtcpd`), or both, side by side. Kernel runs always include the "
         "kernel's own cubic, reno and bbr.",
+    ),
+]
+KernelOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="VERSION",
+        help="With --on linux or both: run on Debian's newest kernel of that version, such as 6.1, in guests "
+        "under qemu, whose clocks count instructions. Needs no root, but qemu and apt.",
     ),
 ]
 OutOption = Annotated[
@@ -66,7 +75,7 @@ JobsOption = Annotated[
         metavar="N",
         min=1,
         help="Number of concurrent runs. On Linux they disturb each other's timing.  [default: one per "
-        "core; on Linux, one]",
+        "core; on this host's Linux, one]",
     ),
 ]
 
@@ -74,6 +83,7 @@ JobsOption = Annotated[
 def command(
     scenario: ScenarioArgument = None,
     on: OnOption = "sim",
+    kernel: KernelOption = None,
     schemes: SchemesOption = None,
     controller: ControllerOption = None,
     changes: SetOption = None,
@@ -97,23 +107,25 @@ def command(
     request = load(
         scenario, changes, controller, only, schemes=schemes, seeds=count, duration=duration, profile=profile
     )
+    if kernel and on == "sim":
+        raise InputError("--kernel is for --on linux and --on both")
     if on == "sim":
         _say_cost(request.scenario, jobs)
 
     from airtcp.cli import comparing  # noqa: PLC0415 it loads Polars
 
     # Reports an unsuitable host before writing anything.
-    announced = comparing.announced(request.scenario, on, jobs)
+    announced = comparing.announced(request.scenario, on, jobs, kernel)
     directory = out or _directory(request.scenario, on)
     check_outputs(directory, json, report)
     console = plain_console(stderr=json == "-")
     for line in (headline(request.scenario), *announced):
         console.print(line)
-    found = comparing.compared(request.scenario, on, jobs, interval_s(interval))
+    found = comparing.compared(request.scenario, on, jobs, interval_s(interval), kernel)
     has_run = found.has_run
     if has_run:
         spacing = [] if interval is None else ["--interval", interval]
-        command = shlex.join(["airtcp", "compare", *request.arguments, *spacing, *_on_argument(on)])
+        command = shlex.join(["airtcp", "compare", *request.arguments, *spacing, *_on_argument(on, kernel)])
         with writing(directory):
             found.save_data(directory, command)
         write_json(found.results(command), json)
@@ -155,5 +167,5 @@ def _directory(scenario: Scenario, on: On) -> Path:
     return folder if on == "sim" else folder.with_name(f"{folder.name}-{on}")
 
 
-def _on_argument(on: On) -> list[str]:
-    return [] if on == "sim" else ["--on", on]
+def _on_argument(on: On, kernel: str | None) -> list[str]:
+    return [] if on == "sim" else ["--on", on, *(["--kernel", kernel] if kernel else [])]

@@ -17,20 +17,23 @@ from airtcp.showing.comparison_table import columns, print_table
 from airtcp.showing.pair_table import pair_columns
 
 
-def announced(scenario: Scenario, on: On, jobs: int | None) -> list[str]:
+def announced(scenario: Scenario, on: On, jobs: int | None, kernel: str | None) -> list[str]:
     """Says what will run on Linux. Raises LinuxError for an unsuitable host."""
-    return [] if on == "sim" else prepare(scenario).announcement(jobs or 1)
+    if on == "sim":
+        return []
+    prepared = prepare(scenario, kernel)
+    return prepared.announcement(jobs or prepared.place.at_a_time)
 
 
 def compared(
-    scenario: Scenario, on: On, jobs: int | None, interval_s: float | None
+    scenario: Scenario, on: On, jobs: int | None, interval_s: float | None, kernel: str | None
 ) -> Comparison | SideBySide:
     """Runs the comparison; the result includes the assumptions of a scenario fitted to a measurement."""
     fitted = assumptions(scenario)
     if on == "both":
-        both = compare(scenario, on="both", jobs=jobs, interval_s=interval_s, progress=True)
+        both = compare(scenario, on="both", jobs=jobs, interval_s=interval_s, progress=True, kernel=kernel)
         return SideBySide(replace(both.sim, fitted=fitted), replace(both.linux, fitted=fitted))
-    found = compare(scenario, on=on, jobs=jobs, interval_s=interval_s, progress=True)
+    found = compare(scenario, on=on, jobs=jobs, interval_s=interval_s, progress=True, kernel=kernel)
     return replace(found, fitted=fitted)
 
 

@@ -4,28 +4,39 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from time import monotonic
 
-from airtcp._engine import version
+from airtcp._engine import CancelToken, version
 from airtcp.linux.error import LinuxError
+from airtcp.linux.place import Ended
 
 NAME = "airtcpd"
 VARIABLE = "AIRTCPD"
 DOCTOR = "`airtcpd doctor` says what this host can do, and what is missing"
 ANSWER_S = 30
 """Far longer than it needs to report its version or its plan."""
+UNDO_S = 10.0
+"""Time to undo a run's setup once it is told to end."""
 
 
 @dataclass(frozen=True)
 class Airtcpd:
-    """A program of the same version as this package."""
+    """A program of the same version as this package; as a place, it makes runs on this host's kernel."""
 
     path: Path
     version: str
+    at_a_time = 1
+    in_real_time = True
+
+    @property
+    def kernel(self) -> str:
+        return os.uname().release
 
     def answer(self, *arguments: str | Path) -> str:
         """Returns its output. Raises LinuxError with its error message."""
@@ -38,6 +49,33 @@ class Airtcpd:
                 "kernel runs need root, for namespaces and "
                 f"congestion controls: run it again with sudo. {DOCTOR}"
             )
+
+    def plan(self, recipe: Path) -> str:
+        """Needs no privileges."""
+        return self.answer("run", "--plan", "--recipe", recipe)
+
+    def make(
+        self, options: Sequence[str], recipe: Path, out: Path, limit_s: float, cancel: CancelToken
+    ) -> Ended:
+        """It takes real time."""
+        # Ctrl-C is for this process to handle; it ends the run in an orderly way.
+        process = subprocess.Popen(
+            [self.path, "run", "--recipe", recipe, "--out", out, *options],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+            errors="replace",
+            process_group=0,
+        )
+        deadline_s = monotonic() + limit_s
+        while True:
+            try:
+                said = complaint(process.communicate(timeout=0.1)[1])
+                return Ended(process.returncode, said)
+            except subprocess.TimeoutExpired:
+                if cancel.cancelled or monotonic() > deadline_s:
+                    return Ended(None, _end(process))
 
 
 def find() -> Airtcpd:
@@ -102,6 +140,16 @@ def _answer(path: Path, *arguments: str | Path) -> str:
     if done.returncode:
         raise LinuxError(f"{complaint(done.stderr) or f'{path} failed'}. {DOCTOR}")
     return done.stdout
+
+
+def _end(process: subprocess.Popen[str]) -> str:
+    process.send_signal(signal.SIGINT)
+    try:
+        return complaint(process.communicate(timeout=UNDO_S)[1])
+    except subprocess.TimeoutExpired:
+        # The next start of airtcpd cleans up what it leaves behind.
+        process.kill()
+        return complaint(process.communicate()[1])
 
 
 def complaint(stderr: str) -> str:

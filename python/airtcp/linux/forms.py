@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from airtcp._engine import Scenario
 from airtcp.facts.scheme import Scheme
-from airtcp.linux.airtcpd import Airtcpd
 from airtcp.linux.error import LinuxError
+from airtcp.linux.place import Place
 from airtcp.running.scratch import scratch_folder
 
 KERNELS_OWN = ("cubic", "reno", "bbr")
@@ -39,13 +39,13 @@ def with_kernels_own(scenario: Scenario) -> Scenario:
     return scenario.vary(schemes=list(schemes)) if len(schemes) > len(scenario.schemes) else scenario
 
 
-def forms(airtcpd: Airtcpd, scenario: Scenario) -> Forms:
-    """Asks `airtcpd run --plan`, which needs no privileges. Raises LinuxError if no scheme can run."""
+def forms(place: Place, scenario: Scenario) -> Forms:
+    """Asks `airtcpd run --plan`. Raises LinuxError if no scheme can run."""
     asked = scenario.schemes
     python = [LeftOut(scheme, _IN_PYTHON) for scheme in asked if _is_in_python(scheme, scenario)]
     here = {each.scheme for each in python}
     rest = [scheme for scheme in asked if scheme not in here]
-    told = _plan(airtcpd, scenario.vary(schemes=rest)) if rest else []
+    told = _plan(place, scenario.vary(schemes=rest)) if rest else []
     reasons = {each.scheme: each for each in [*python, *told]}
     found = Forms(
         tuple(scheme for scheme in asked if scheme not in reasons),
@@ -71,11 +71,11 @@ def _is_in_python(scheme: str, scenario: Scenario) -> bool:
     return not names.isdisjoint(Scheme(scheme).names)
 
 
-def _plan(airtcpd: Airtcpd, scenario: Scenario) -> list[LeftOut]:
+def _plan(place: Place, scenario: Scenario) -> list[LeftOut]:
     with scratch_folder() as folder:
         recipe = folder / "recipe.json"
         recipe.write_text(scenario.recipe_json(), encoding="utf-8")
-        plan = json.loads(airtcpd.answer("run", "--plan", "--recipe", recipe))
+        plan = json.loads(place.plan(recipe))
     # In the order of the request; airtcpd may name them differently.
     return [
         LeftOut(scheme, told["reason"])

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
+
+from airtcp.linux.place import Place
 
 LATE_SHARE = 0.05
 """Share of late packets on the emulated path above which a result also measures the machine."""
@@ -56,14 +57,14 @@ class Host:
         return notes
 
 
-def host_of(airtcpd: str, told: Sequence[dict[str, Any]]) -> Host:
-    """Returns this host, with the totals of all runs; `airtcpd` is its version."""
+def host_of(place: Place, told: Sequence[dict[str, Any]]) -> Host:
+    """Returns the machine that has made these runs, with the totals of all."""
     lateness = [run["lateness"] for run in told]
     departures = sum(each["departures"] for each in lateness)
     total_us = sum(each["departures"] * each["mean_us"] for each in lateness)
     return Host(
-        os.uname().release,
-        airtcpd,
+        place.kernel,
+        place.version,
         departures,
         sum(each["late"] for each in lateness),
         total_us / departures if departures else 0.0,

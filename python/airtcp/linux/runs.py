@@ -1,21 +1,19 @@
-"""Makes runs on this host's kernel: one `airtcpd run` each, in real time."""
+"""Makes runs on a kernel, this host's or a guest's: one `airtcpd run` each."""
 
 from __future__ import annotations
 
 import json
-import signal
-import subprocess
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from time import monotonic
 from typing import Any
 
 from airtcp._engine import Cancelled, CancelToken, Scenario
 from airtcp.facts.failure import Failure
 from airtcp.facts.records import Run
 from airtcp.facts.series import Series, series_of_parts
-from airtcp.linux.airtcpd import Airtcpd, complaint, find
+from airtcp.linux.airtcpd import find
+from airtcp.linux.place import Place
 from airtcp.running import jobs as work
 from airtcp.running.scratch import scratch_folder
 
@@ -23,8 +21,6 @@ SPARE_S = 60.0
 """Time that a run may take for setup and teardown, beyond its duration."""
 SHORTEST_INTERVAL_S = 1e-3
 """Shortest sampling interval of a socket that `airtcpd` can sustain."""
-UNDO_S = 10.0
-"""Time to undo a run's setup once it is told to end."""
 
 
 @dataclass(frozen=True)
@@ -53,24 +49,23 @@ def run_all(
     at_a_time: int = 1,
     on_done: Callable[[Job, KernelRun | Failure], object] = lambda _, __: None,
     *,
-    airtcpd: Airtcpd | None = None,
+    place: Place | None = None,
     check: Callable[[], object] = lambda: None,
     on_interrupt: Callable[[], object] = lambda: None,
 ) -> list[KernelRun | Failure]:
-    """Makes all runs of `jobs` on this host's kernel, `at_a_time` in parallel, and returns the results in
-    order.
+    """Makes all runs of `jobs`, `at_a_time` in parallel, and returns the results in order.
 
-    Each takes as long as its scenario says: it is real time. Parallel runs share the machine's cores and
-    disturb each other's timing; `host["lateness"]` of each says whether the machine kept up. Schemes must
-    have a Linux form: `forms` lists them. A run that fails gives a Failure with the reason. `on_done` is
-    called after each run, on this thread; `check` now and then while it waits.
+    On this host's kernel, the default, each takes as long as its scenario says: it is real time. Parallel
+    runs share the machine's cores and disturb each other's timing; `host["lateness"]` of each says whether
+    the machine kept up. Schemes must have a Linux form: `forms` lists them. A run that fails gives a Failure
+    with the reason. `on_done` is called after each run, on this thread; `check` now and then while it waits.
 
-    Raises LinuxError if this host cannot run any. On KeyboardInterrupt, or an error from `check`, runs in
+    Raises LinuxError if none can be run. On KeyboardInterrupt, or an error from `check`, runs in
     progress are ended and undone before it is raised, which may take seconds; on KeyboardInterrupt
     `on_interrupt` is called before that. `on_done` has been called for what was finished.
     """
-    program = airtcpd or find()
-    program.check_privileges()
+    where = place or find()
+    where.check_privileges()
     cancel = CancelToken()
     found: dict[int, KernelRun | Failure] = {}
 
@@ -83,7 +78,7 @@ def run_all(
         recipes = _Recipes(folder)
         todo = [(place, job, recipes.file(job.scenario)) for place, job in enumerate(jobs)]
         work.run_all(
-            lambda each: (each[0], _run(program, each[1], each[2], folder / f"{each[0]}.json", cancel)),
+            lambda each: (each[0], _run(where, each[1], each[2], folder / f"{each[0]}.json", cancel)),
             todo,
             work.Pool(at_a_time, check=check),
             cancel,
@@ -109,54 +104,24 @@ class _Recipes:
         return self._files[recipe]
 
 
-def _run(program: Airtcpd, job: Job, recipe: Path, out: Path, cancel: CancelToken) -> KernelRun | Failure:
-    command: list[str | Path] = [program.path, "run", "--recipe", recipe, "--out", out]
-    command += ["--scheme", job.scheme, "--seed", str(job.seed)]
+def _run(place: Place, job: Job, recipe: Path, out: Path, cancel: CancelToken) -> KernelRun | Failure:
+    options = ["--scheme", job.scheme, "--seed", str(job.seed)]
     if job.series_interval_s is not None:
         interval_s = max(job.series_interval_s, SHORTEST_INTERVAL_S)
-        command += ["--series-interval", f"{1e9 * interval_s:.0f}ns"]
-    # Ctrl-C is for this process to handle; it ends the run in an orderly way.
-    process = subprocess.Popen(
-        command,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-        errors="replace",
-        process_group=0,
-    )
-    said, in_time = _wait(process, job.scenario.duration_s + SPARE_S, cancel)
+        options += ["--series-interval", f"{1e9 * interval_s:.0f}ns"]
+    ended = place.make(options, recipe, out, job.scenario.duration_s + SPARE_S, cancel)
     if cancel.cancelled:
         raise Cancelled
-    if not in_time:
-        return Failure(job.scheme, job.seed, f"still running {SPARE_S:g} s after its planned end; {said}")
-    if process.returncode:
-        return Failure(job.scheme, job.seed, said or f"airtcpd ended with status {process.returncode}")
+    if ended.status is None:
+        return Failure(
+            job.scheme, job.seed, f"still running {SPARE_S:g} s after its planned end; {ended.said}"
+        )
+    if ended.status:
+        return Failure(job.scheme, job.seed, ended.said or f"airtcpd ended with status {ended.status}")
     try:
         return _read(job, out)
     except (OSError, ValueError, KeyError) as error:
         return Failure(job.scheme, job.seed, f"airtcpd left no readable record: {error!r}")
-
-
-def _wait(process: subprocess.Popen[str], limit_s: float, cancel: CancelToken) -> tuple[str, bool]:
-    """Returns its error output, and whether it ended by itself."""
-    deadline_s = monotonic() + limit_s
-    while True:
-        try:
-            return complaint(process.communicate(timeout=0.1)[1]), True
-        except subprocess.TimeoutExpired:
-            if cancel.cancelled or monotonic() > deadline_s:
-                return _end(process), False
-
-
-def _end(process: subprocess.Popen[str]) -> str:
-    process.send_signal(signal.SIGINT)
-    try:
-        return complaint(process.communicate(timeout=UNDO_S)[1])
-    except subprocess.TimeoutExpired:
-        # The next start of airtcpd cleans up what it leaves behind.
-        process.kill()
-        return complaint(process.communicate()[1])
 
 
 def _read(job: Job, out: Path) -> KernelRun:

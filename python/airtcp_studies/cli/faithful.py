@@ -8,6 +8,7 @@ from pathlib import Path
 
 import typer
 
+from airtcp.asking.on_linux import kernel_place
 from airtcp.cli.console import plain_console
 from airtcp.cli.errors import FAILED, INTERRUPTED, InputError, check_outputs, writing
 from airtcp.facts.failure import Failure, failure_notes
@@ -19,9 +20,10 @@ from airtcp_studies.fidelity.anchor import ANCHOR_MBPS, section
 from airtcp_studies.fidelity.circuit_journal import CIRCUITS, CircuitJournal, OnLinux
 from airtcp_studies.fidelity.circuit_page import CircuitRuns, circuit_section
 from airtcp_studies.fidelity.circuits import KEPT_ROWS, PAPERS_ROWS, Row
-from airtcp_studies.fidelity.grid import Cell, cells
+from airtcp_studies.fidelity.grid import KERNELS_OWN, Cell, cells
 from airtcp_studies.fidelity.journal import Journal, Measured
 from airtcp_studies.fidelity.judge import Compared
+from airtcp_studies.fidelity.kernels import PAGE, journal_of, kernels_page
 from airtcp_studies.fidelity.measure import Comparer, Repeats, Simulator
 from airtcp_studies.fidelity.page import page, verdict
 from airtcp_studies.fidelity.plot import differences
@@ -44,6 +46,7 @@ class Request:
     traces: Path | None
     out: Path
     docs: Path | None
+    kernel: str | None = None
 
     @property
     def pages(self) -> Path:
@@ -81,6 +84,9 @@ class _Circuits:
 
 
 def run_fidelity(request: Request) -> None:
+    if request.kernel:
+        _run_in_guests(request, request.kernel)
+        return
     check_outputs(request.out)
     check_outputs(request.pages / FIGURES)
     try:
@@ -109,6 +115,37 @@ def run_fidelity(request: Request) -> None:
     runs = [run for cell in grid.cells for run in journal.of(cell, request.most)]
     unfinished = len(grid.comparer.missing(grid.cells)) if request.recorded else 0
     _finish(request, compared, found, [*runs, *anchored], circuits, progress, unfinished)
+
+
+def _run_in_guests(request: Request, kernel: str) -> None:
+    """Runs cells on one of Debian's kernels, and writes the page on all kernels that have run."""
+    check_outputs(request.out)
+    check_outputs(request.pages)
+    place = None if request.recorded else kernel_place(kernel)
+    simulator = Simulator()
+    journal = Journal(journal_of(request.out, kernel))
+    comparer = Comparer(simulator, journal, Repeats(most=request.most), place)
+    wanted = [cell for cell in cells(quick=request.quick) if cell.scheme in KERNELS_OWN]
+    progress = _Progress()
+    if place:
+        _measure(
+            [_Part(wanted, comparer)],
+            _Circuits([], CircuitRuns(CircuitJournal(request.out / CIRCUITS))),
+            progress,
+        )
+    console = plain_console()
+    if found := comparer.compared(wanted):
+        for line in verdict(found, [], progress.missing):
+            console.print(line)
+        text = kernels_page(request.out, Journal(request.out / JOURNAL), simulator, wanted, request.most)
+        with writing(request.pages):
+            (request.pages / PAGE).write_text(text, encoding="utf-8")
+    for note in failure_notes(progress.failures):
+        console.print(note)
+    if progress.interrupted:
+        raise typer.Exit(INTERRUPTED)
+    if progress.failures:
+        raise typer.Exit(FAILED)
 
 
 def _measure(parts: Sequence[_Part], circuits: _Circuits, progress: _Progress) -> None:

@@ -10,6 +10,7 @@ import typer
 EXAMPLES = """\b
 Examples:
   sudo airtcp fidelity --quick
+  airtcp fidelity --kernel 6.1 --quick
   airtcp fidelity --recorded --out docs/fidelity
   sudo airtcp fidelity --traces traces --docs docs
 """
@@ -27,6 +28,15 @@ def command(
         bool,
         typer.Option("--recorded", help="Judge recorded kernel runs; run nothing on the kernel."),
     ] = False,
+    kernel: Annotated[
+        str | None,
+        typer.Option(
+            metavar="VERSION",
+            help="Run reno, cubic and bbr on Debian's newest kernel of that version, such as 6.1, in guests "
+            "under qemu, and write fidelity-kernels.md instead: a column for each kernel that has run. Needs "
+            "no root, but qemu and apt.",
+        ),
+    ] = None,
     traces: Annotated[
         Path | None,
         typer.Option(
@@ -57,4 +67,8 @@ def command(
     usual = (
         docs / "fidelity" if docs else Path("airtcp-out/fidelity-quick" if quick else "airtcp-out/fidelity")
     )
-    run_fidelity(Request(seeds, quick=quick, recorded=recorded, traces=traces, out=out or usual, docs=docs))
+    run_fidelity(
+        Request(
+            seeds, quick=quick, recorded=recorded, traces=traces, out=out or usual, docs=docs, kernel=kernel
+        )
+    )

@@ -145,7 +145,7 @@ def waves(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, list[tuple[str, in
     """
     asked: list[tuple[int, list[tuple[str, int]]]] = []
 
-    def run_all(jobs: list[Job], at_a_time: int, on_done: Any) -> None:
+    def run_all(jobs: list[Job], at_a_time: int, on_done: Any, **_: Any) -> None:
         is_first = not asked
         asked.append((at_a_time, [(job.scheme, job.seed) for job in jobs]))
         for job in jobs:
@@ -181,7 +181,7 @@ def test_a_cell_that_failed_is_left_and_tried_again_by_the_next(
 ) -> None:
     asked: list[str] = []
 
-    def run_all(jobs: list[Job], _: int, on_done: Any) -> None:
+    def run_all(jobs: list[Job], _: int, on_done: Any, **__: Any) -> None:
         for job in jobs:
             asked.append(job.scheme)
             on_done(job, Failure(job.scheme, job.seed, "no such thing"))

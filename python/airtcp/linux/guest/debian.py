@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import fcntl
 import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+
+from airtcp.linux.error import LinuxError
 
 SUITES = ("bullseye", "bookworm", "bookworm-backports", "trixie", "trixie-backports", "sid")
 KEYS = "/usr/share/keyrings/debian-archive-keyring.gpg"
@@ -21,7 +26,7 @@ EXCLUDED = (
 OTHER_BUILDS = re.compile(r"cloud|-rt-|dbg|unsigned|lpae|16k")
 
 
-class FetchError(Exception):
+class FetchError(LinuxError):
     """A package cannot be had: says why."""
 
 
@@ -59,15 +64,36 @@ class Packages:
         FetchError: no suite has one, or it cannot be fetched.
         """
         place = self.folder / version
-        if not (place / "made").exists():
-            self.refresh()
-            shutil.rmtree(place, ignore_errors=True)
-            for package in self._parts(self._newest(version)):
-                self._unpack(package, place)
-            (place / "made").touch()
+        with self._alone():
+            if not (place / "made").exists():
+                self.refresh()
+                shutil.rmtree(place, ignore_errors=True)
+                for package in self._parts(self._newest(version)):
+                    self._unpack(package, place)
+                (place / "made").touch()
         modules = next(iter(sorted(place.glob("**/lib/modules/*"))))
         images = [*place.glob("boot/vmlinuz-*"), modules / "vmlinuz"]
         return Kernel(modules.name, next(image for image in images if image.exists()), modules)
+
+    def program(self, package: str, name: str) -> bytes:
+        """Fetches a package if it is not there yet, and returns a program of it.
+
+        # Raises
+        FetchError: it cannot be fetched.
+        """
+        place = self.folder / package
+        with self._alone():
+            if not place.exists():
+                self.refresh()
+                self._unpack(package, place)
+        return next(place.glob(f"**/bin/{name}")).read_bytes()
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Keeps other processes from fetching the same."""
+        with (self.folder / "lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
 
     def _newest(self, version: str) -> str:
         pattern = rf"^linux-image-{re.escape(version)}[.-].*amd64$"

@@ -106,7 +106,7 @@ def missing(schemes: Sequence[str], advised: Sequence[str], ran: Sequence[Ran]) 
 def _run(path: KnownPath, scheme: str, seed: int, airtcpd: Airtcpd, duration_s: float) -> Ran:
     job = Job(path.scenario.vary(duration=f"{duration_s}s"), scheme, seed)
     for _ in range(ATTEMPTS):
-        (told,) = run_all([job], airtcpd=airtcpd)
+        (told,) = run_all([job], place=airtcpd)
         if isinstance(told, Failure):
             raise RuntimeError(f"path {path.number}, {scheme}: {told.text}")
         found = _ran(scheme, seed, told)
