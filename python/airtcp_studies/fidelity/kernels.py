@@ -98,7 +98,7 @@ def _tables(cells: Sequence[Cell], columns: Sequence[Column]) -> Iterator[str]:
             if (aspect is COMPLETION) == (cell.size_kb > 0) or aspect is RETRANSMITTED
         ]
         if rows:
-            yield f"## {aspect.name.capitalize()} [{UNITS[aspect].name}]\n"
+            yield f"## {aspect.name[0].upper()}{aspect.name[1:]} [{UNITS[aspect].name}]\n"
             yield from table(["cell", *names], rows)
     yield "## Timeouts per run\n"
     yield from table(["cell", *names], [[str(cell), *(c.timeouts(cell) for c in columns)] for cell in cells])
