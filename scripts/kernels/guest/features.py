@@ -199,7 +199,7 @@ FEATURES = (
     Feature("proxy, killed and cleaned up", "proxy", TPROXY, _killed("proxy", proxy)),
     Feature("circuit", "circuit", DETOUR, circuit),
     Feature("circuit, killed and cleaned up", "circuit", DETOUR, _killed("circuit", circuit)),
-    Feature("decouple", "circuit", "nft", decouple),
+    Feature("decouple", "circuit", "cgroup2", decouple),
     Feature("run (compare --on linux)", "compare", "", trial),
 )
 

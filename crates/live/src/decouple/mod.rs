@@ -17,4 +17,5 @@ mod service;
 
 pub use counters::Counters;
 pub use program::Program;
+pub use redirection::try_command;
 pub use service::{Decoupling, NAME};

@@ -126,10 +126,25 @@ fn table_name() -> String {
     format!("inet airtcp_decouple_{}", process::id())
 }
 
+/// Tries whether nft can tell a command's connections from others, in the network namespace of the calling thread.
+///
+/// # Errors
+/// As [`Redirection::install`], and where no cgroup can be made.
+pub fn try_command() -> anyhow::Result<()> {
+    let group = Group::make()?;
+    let chains = format!("chain take {{ type nat hook output priority -100; {}accept; }};", of(&group));
+    Table::make_within(group.mounts()?, &table_name(), &chains)?;
+    Ok(())
+}
+
+/// What a connection of the group's processes matches.
+fn of(group: &Group) -> String {
+    format!("socket cgroupv2 level 1 \"{}\" ", group.name())
+}
+
 /// Rules that redirect connections to the listeners.
 fn takes(prefixes: &[Prefix], group: Option<&Group>, sources: &[IpAddr], listeners: &[Listener]) -> String {
-    let only =
-        group.map_or_else(String::new, |group| format!("socket cgroupv2 level 1 \"{}\" ", group.name()));
+    let only = group.map_or_else(String::new, of);
     let mut takes = String::new();
     for (source, listener) in sources.iter().zip(listeners) {
         let (family, way) = family(source);

@@ -3,18 +3,21 @@
 use super::check::{Check, Section, newer_kernel, program, untried, with_rights, words};
 use airtcp_kernel::{cgroup, header_first};
 use airtcp_live::circuit::try_detour;
+use airtcp_live::decouple::try_command;
 use airtcp_live::namespace::Namespace;
 
 const WHY: &str = "a gateway that sends packets through a circuit";
 const DETOUR: &str = "TUN and policy routes";
 const WHY_DECOUPLE: &str = "airtcpd decouple";
+const COMMAND: &str = "cgroup2";
+const WHY_COMMAND: &str = "airtcpd decouple -- COMMAND";
 
 pub fn section() -> Section {
-    let detour = match Namespace::new() {
-        Ok(namespace) => detour(&namespace),
-        Err(error) => untried(DETOUR, WHY, error),
+    let [detour, command] = match Namespace::new() {
+        Ok(namespace) => [detour(&namespace), command(&namespace)],
+        Err(error) => [(DETOUR, WHY), (COMMAND, WHY_COMMAND)].map(|(what, why)| untried(what, why, &error)),
     };
-    let checks = vec![detour, nft(), cgroups(), header_first_dropping()];
+    let checks = vec![detour, nft(), command, header_first_dropping()];
     Section { name: "circuit, TCP circuits and decoupling", checks }
 }
 
@@ -41,14 +44,13 @@ fn header_first_dropping() -> Check {
     Check::tried("header-first dropping", why, done, &cure)
 }
 
-fn cgroups() -> Check {
-    match cgroup::mount() {
-        Some(root) => {
-            Check::ok("cgroup2", "airtcpd decouple -- COMMAND", format!("mounted at {}", root.display()))
-        }
-        None => {
-            let cure = "mount -t cgroup2 none /sys/fs/cgroup/unified; --to works without";
-            Check::missing("cgroup2", "airtcpd decouple -- COMMAND", "not mounted", cure)
-        }
-    }
+fn command(namespace: &Namespace) -> Check {
+    let tried = namespace.run(try_command).map_err(words);
+    let done = tried.and_then(|done| done.map_err(words));
+    let done = done.map(|()| "told a command's connections by its cgroup, in a namespace".to_owned());
+    let cure = match cgroup::mount() {
+        Some(_) => format!("{}, and nft 0.9.9", newer_kernel("5.13")),
+        None => "mount -t cgroup2 none /sys/fs/cgroup/unified".to_owned(),
+    };
+    Check::tried(COMMAND, WHY_COMMAND, done, &format!("{cure}; --to works without"))
 }
