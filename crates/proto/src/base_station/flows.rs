@@ -115,6 +115,7 @@ impl<T> Flows<T> {
         }
     }
 
+    #[cold]
     pub fn remove(&mut self, flow: FlowId) {
         if let Some(place) = self.places.remove(&flow) {
             let entry = self.entries.remove(place);

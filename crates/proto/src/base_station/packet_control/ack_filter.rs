@@ -125,8 +125,10 @@ fn held(segment: &Segment) -> SackBlocks {
         first.0.distance(segment.ack) < 0
             || second.is_some_and(|second| first.0.distance(second.0) >= 0 && second.1.distance(first.1) >= 0)
     };
-    let skipped = blocks.first().is_some_and(|first| is_duplicate(*first, blocks.get(1)));
+    if !blocks.first().is_some_and(|first| is_duplicate(*first, blocks.get(1))) {
+        return segment.sack;
+    }
     let mut held = SackBlocks::default();
-    blocks[usize::from(skipped)..].iter().for_each(|(left, right)| held.push(*left, *right));
+    blocks[1..].iter().for_each(|(left, right)| held.push(*left, *right));
     held
 }

@@ -41,15 +41,20 @@ impl DataFilter {
         if end.distance(acked.unwrap_or(self.sent.start)) > FARTHEST {
             return Verdict::Pass;
         }
-        let has_news = self.hear(segment) || ecn == Ecn::Ce || segment.flags.contains(Flags::CWR);
-        // RFC 1122 §4.2.3.6: SEG.SEQ = SND.NXT − 1, with or without an octet.
-        let is_keep_alive = segment.len == 1 && end == self.sent.end;
-        if end.distance(self.sent.end) > 0 {
+        let is_heard = self.hear(segment);
+        let sent_before = self.sent.end;
+        if end.distance(sent_before) > 0 {
             self.sent.end = end;
         }
         let is_acked = acked.is_some_and(|acked| end.distance(acked) <= 0);
         let is_data = segment.len > 0 && !segment.flags.contains(Flags::FIN);
-        if !is_data || !is_acked || has_news || is_keep_alive {
+        if !is_data || !is_acked {
+            return Verdict::Pass;
+        }
+        let has_news = is_heard || ecn == Ecn::Ce || segment.flags.contains(Flags::CWR);
+        // RFC 1122 §4.2.3.6: SEG.SEQ = SND.NXT − 1, with or without an octet.
+        let is_keep_alive = segment.len == 1 && end == sent_before;
+        if has_news || is_keep_alive {
             return Verdict::Pass;
         }
         match self.copies.is_second(segment.seq) {

@@ -36,6 +36,7 @@ impl FlowState {
     }
 
     /// The mobile host's last acknowledgment, repeated by the base station. `None` if there has been none.
+    #[cold]
     pub fn answer(&self, flow: FlowId) -> Option<SeenPacket> {
         let last = self.acks.last.as_ref()?;
         let segment = Segment {

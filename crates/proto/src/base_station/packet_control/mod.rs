@@ -98,17 +98,16 @@ impl Middlebox for PacketControl {
         if verdict == Verdict::Pass && !is_over {
             return true;
         }
-        let answer = (verdict == Verdict::Answer).then(|| flow.answer(packet.flow)).flatten();
-        if is_over {
-            self.flows.remove(packet.flow);
-        }
         let is_filtered = match packet.direction {
             Direction::Forward => self.config.data_filter,
             Direction::Reverse => self.config.ack_filter,
         };
         let goes_on = verdict == Verdict::Pass || !is_filtered;
-        if !goes_on {
-            out.extend(answer);
+        if !goes_on && verdict == Verdict::Answer {
+            out.extend(flow.answer(packet.flow));
+        }
+        if is_over {
+            self.flows.remove(packet.flow);
         }
         goes_on
     }
