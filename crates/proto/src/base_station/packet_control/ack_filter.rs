@@ -47,9 +47,7 @@ impl AckFilter {
             return Verdict::Pass;
         };
         let advance = segment.ack.distance(last.ack);
-        // With SACK, an ACK that reports something new is a duplicate whatever its window (RFC 6675 §2): Linux widens the window as data
-        // arrives out of order.
-        let is_window_update = segment.window != last.window && segment.sack.is_empty();
+        let LastAck { ack, window, .. } = *last;
         last.hear(segment);
         match advance {
             1.. => {
@@ -60,8 +58,10 @@ impl AckFilter {
             _ if segment.seq_len() > 0 => Verdict::Pass,
             ..0 => Verdict::Drop,
             // RFC 5681 §2: a duplicate has the same window, and data is outstanding. Otherwise the ACK updates the window or shows that
-            // the host is alive.
-            0 if is_window_update || sent.end.distance(last.ack) <= 0 => Verdict::Pass,
+            // the host is alive. With SACK, an ACK that reports something new is a duplicate whatever its window (RFC 6675 §2): Linux
+            // widens the window as data arrives out of order.
+            0 if segment.window != window && segment.sack.is_empty() => Verdict::Pass,
+            0 if sent.end.distance(ack) <= 0 => Verdict::Pass,
             0 => self.judge_duplicate(),
         }
     }
@@ -93,15 +93,16 @@ impl LastAck {
     fn hear(&mut self, segment: &Segment) {
         let end = end_of(segment);
         let (advance, is_newer) = (segment.ack.distance(self.ack), end.distance(self.seq) >= 0);
-        // RFC 9293 §3.10.7.4: an older segment does not update the window.
-        if advance > 0 || (advance == 0 && is_newer) {
-            self.window = segment.window;
+        if advance >= 0 {
+            self.ack = segment.ack;
+            self.sack = held(segment);
+            // RFC 9293 §3.10.7.4: an older segment does not update the window.
+            if advance > 0 || is_newer {
+                self.window = segment.window;
+            }
         }
         if is_newer {
             self.seq = end;
-        }
-        if advance >= 0 {
-            self.sack = held(segment);
         }
         if let (Some(said), Some(heard)) = (&mut self.timestamps, segment.timestamps) {
             if Seq(heard.value).distance(Seq(said.value)) > 0 {
@@ -110,9 +111,6 @@ impl LastAck {
             if advance > 0 {
                 said.echo = heard.echo;
             }
-        }
-        if advance > 0 {
-            self.ack = segment.ack;
         }
     }
 }

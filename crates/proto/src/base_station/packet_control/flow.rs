@@ -25,7 +25,7 @@ impl FlowState {
         self.ending.watch(packet.direction, segment);
         match packet.direction {
             Direction::Forward => {
-                let acked = self.acks.last.map(|last| last.ack);
+                let acked = self.acks.last.as_ref().map(|last| last.ack);
                 self.data.judge(segment, packet.ecn, acked)
             }
             Direction::Reverse if segment.flags.contains(Flags::ACK) => {
