@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 
 from commands import carries, run, until
@@ -46,11 +46,18 @@ def transfer(at_least_mbps: float) -> str:
 
 
 @contextmanager
-def slow() -> Iterator[None]:
-    """Has the kernel's own emulator, netem, send 10 Mbit/s to the mobile host."""
-    place = ("dev", WIRELESS, "root")
-    run("tc", "qdisc", "add", *place, "netem", "rate", "10mbit", "delay", "5ms", "limit", "50", inside="R")
+def netem(there: str, back: str) -> Iterator[None]:
+    """Has the kernel's own emulator, netem, delay what the router and the mobile host send each other."""
+    places = (("R", WIRELESS, there), ("M", "m0", back))
+    for host, device, options in places:
+        run("tc", "qdisc", "add", "dev", device, "root", "netem", *options.split(), inside=host)
     try:
         yield
     finally:
-        run("tc", "qdisc", "delete", *place, inside="R")
+        for host, device, _ in places:
+            run("tc", "qdisc", "delete", "dev", device, "root", inside=host)
+
+
+def slow() -> AbstractContextManager[None]:
+    """Has netem send 10 Mbit/s to the mobile host."""
+    return netem("rate 10mbit delay 5ms limit 50", "delay 0ms")
