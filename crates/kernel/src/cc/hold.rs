@@ -1,13 +1,11 @@
 //! What keeps a controller registered: a link, or, before Linux 6.4, its map alone.
 
 use super::pins::{LINK, OPS};
-use super::unpinned::Unpinned;
+use super::unpinned::{Unpinned, unregister};
 use crate::loading;
-use libbpf_rs::{ErrorKind, Link, MapCore, MapHandle, MapMut, Result};
+use libbpf_rs::{Link, MapCore, MapHandle, MapMut, Result};
 use std::io;
 use std::path::Path;
-
-const KEY: [u8; 4] = [0; 4];
 
 /// Unregisters when it is dropped, unless it is pinned.
 pub(super) enum Hold {
@@ -63,14 +61,6 @@ pub(super) fn release(folder: &Path) -> io::Result<()> {
         loading::remove(&pin)?;
     }
     loading::remove(&folder.join(LINK)).map(drop)
-}
-
-/// Unregisters a map's controller, if it is registered.
-pub(super) fn unregister(map: &MapHandle) -> io::Result<()> {
-    map.delete(&KEY).or_else(|error| match error.kind() {
-        ErrorKind::NotFound => Ok(()),
-        _ => Err(io::Error::other(error)),
-    })
 }
 
 #[cfg(test)]

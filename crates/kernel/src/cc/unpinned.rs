@@ -3,7 +3,6 @@
 //!
 //! A record is a file, named by the map's number, with the controller's name in it. Its maker holds a lock on it while it lives.
 
-use super::hold;
 use super::pins::{OPS, folder};
 use crate::loading::{Lock, remove};
 use libbpf_rs::{ErrorKind, MapCore, MapHandle};
@@ -16,6 +15,8 @@ use std::path::{Path, PathBuf};
 /// The records' lock and folder, in /run/airtcp.
 const KIND: &str = "unpinned";
 const FOLDER: &str = "/run/airtcp/unpinned";
+
+const KEY: [u8; 4] = [0; 4];
 
 /// A map that is about to be registered. Dropping this forgets it.
 pub(super) struct Unpinned {
@@ -58,7 +59,7 @@ pub(super) fn release() -> io::Result<Vec<String>> {
         if let Some(map) = map.filter(|map| !is_pinned(*map, &name)) {
             match MapHandle::from_map_id(map) {
                 Ok(map) => {
-                    hold::unregister(&map)?;
+                    unregister(&map)?;
                     released.push(name);
                 }
                 Err(error) if error.kind() == ErrorKind::NotFound => {}
@@ -87,4 +88,12 @@ fn name_if_dead(path: &Path) -> io::Result<Option<String>> {
 fn is_pinned(map: u32, name: &str) -> bool {
     let pinned = MapHandle::from_pinned_path(folder(name).join(OPS));
     pinned.and_then(|pinned| pinned.info()).is_ok_and(|pinned| pinned.info.id == map)
+}
+
+/// Unregisters a map's controller, if it is registered.
+pub(super) fn unregister(map: &MapHandle) -> io::Result<()> {
+    map.delete(&KEY).or_else(|error| match error.kind() {
+        ErrorKind::NotFound => Ok(()),
+        _ => Err(io::Error::other(error)),
+    })
 }
