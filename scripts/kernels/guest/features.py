@@ -46,6 +46,8 @@ class Feature:
     check: str
     """Of that section: the doctor must say of it what is found; empty if the section alone tells."""
     attempt: Callable[[], str]
+    group: str = ""
+    """Those that are tried together, if not all of the section."""
 
 
 def behind_the_link(control: str, at_least_mbps: float) -> str:
@@ -178,7 +180,6 @@ VETH, TPROXY, DETOUR = "veth, AF_PACKET", "TPROXY", "TUN and policy routes"
 FEATURES = (
     Feature("link: BBR over 10 Mbit/s with losses", "link", VETH, lambda: behind_the_link("bbr", LINK)),
     Feature("link: UDP segments", "link", VETH, link_udp_segments),
-    *(Feature(f"link: {each.name}", "link", VETH, each.attempt) for each in COMPARISONS),
     *(Feature(f"cc: {name}", "cc", name, lambda name=name: controller(name)) for name in CONTROLLERS),  # type: ignore[misc]
     Feature("cc load, killed", "cc", "struct_ops", killed_while_loading),
     Feature("rto --factor 10", "rto", "--factor", lambda: timer("--factor", "10")),
@@ -193,6 +194,8 @@ FEATURES = (
     Feature("circuit, killed and cleaned up", "circuit", DETOUR, _killed("circuit", circuit)),
     Feature("decouple", "circuit", "cgroup2", decouple),
     Feature("run (compare --on linux)", "compare", "", trial),
+    # Last, because they take longest.
+    *(Feature(f"link: {each.name}", "link", VETH, each.attempt, "netem") for each in COMPARISONS),
 )
 
 

@@ -24,15 +24,15 @@ def main() -> None:
     warm()
     hosts.make()
     state, tried = leftovers.state(), []
-    for section, features in groupby(FEATURES, lambda feature: feature.section):
+    for group, features in groupby(FEATURES, lambda feature: feature.group or feature.section):
         wanted = [feature for feature in features if chosen in feature.name]
         for feature in wanted:
             print(f"######## {time.monotonic():.3f} {feature.name}")
-            works = _tell(feature.name, section, feature.attempt)
-            tried.append(doctor.Tried(feature.name, section, feature.check, works))
+            works = _tell(feature.name, group, feature.attempt)
+            tried.append(doctor.Tried(feature.name, feature.section, feature.check, works))
         if wanted:
             left, state = leftovers.differences(state)
-            _tell(f"{section}: leaves nothing", section, partial(_nothing, left))
+            _tell(f"{group}: leaves nothing", group, partial(_nothing, left))
     if not chosen:
         _tell("doctor agrees", "doctor", partial(doctor.agrees, tried))
 
@@ -44,12 +44,12 @@ def _nothing(left: list[str]) -> str:
     return ""
 
 
-def _tell(name: str, section: str, attempt: Callable[[], str]) -> bool:
+def _tell(name: str, group: str, attempt: Callable[[], str]) -> bool:
     try:
         found = {"works": True, "says": attempt()}
     except Failed as failure:
         found = {"works": False, "says": str(failure)}
-    print("FEATURE", json.dumps({"feature": name, "section": section, **found}), flush=True)
+    print("FEATURE", json.dumps({"feature": name, "group": group, **found}), flush=True)
     return bool(found["works"])
 
 
