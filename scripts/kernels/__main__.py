@@ -21,7 +21,6 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -31,6 +30,7 @@ import table  # noqa: E402
 
 from airtcp.linux.guest import archive, machine, programs  # noqa: E402
 from airtcp.linux.guest.debian import FetchError, Kernel, Packages  # noqa: E402
+from airtcp.running.scratch import scratch_folder  # noqa: E402
 
 PAGE = "kernels.md"
 PATIENCE_S = 3600.0
@@ -134,12 +134,13 @@ def _try(version: str, packages: Packages, options: argparse.Namespace) -> table
         "guest/lossy-ethernet.toml": (PROJECT / "scenarios/lossy-ethernet.toml").read_bytes(),
         "usr/bin/airtcpd": programs.stripped(options.airtcpd),
     }
-    with tempfile.NamedTemporaryFile(prefix="airtcp-kernels-") as initrd:
-        for part in parts:
-            initrd.write(part.read_bytes())
-        archive.write(files.of_guest(own), initrd)
-        initrd.flush()
-        has_ended = machine.boot(kernel.image, Path(initrd.name), out, options.limit or PATIENCE_S)
+    with scratch_folder() as folder:
+        initrd = folder / "initrd"
+        with initrd.open("wb") as file:
+            for part in parts:
+                file.write(part.read_bytes())
+            archive.write(files.of_guest(own), file)
+        has_ended = machine.boot(kernel.image, initrd, out, options.limit or PATIENCE_S)
     said = (out / "said").read_text(encoding="utf-8", errors="replace")
     has_ended = has_ended and "\nexit 0\n" in said
     about = {

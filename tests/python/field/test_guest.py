@@ -5,8 +5,13 @@ from __future__ import annotations
 import io
 import lzma
 import os
+import select
 import shutil
+import signal
+import subprocess
+import sys
 import tarfile
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -19,6 +24,14 @@ from airtcp.linux.runs import Job, KernelRun, run_all
 
 KERNEL = "6.1"
 KERNELS = Path(os.environ.get(guest.VARIABLE) or Path(__file__).parents[3] / "target/kernels")
+
+BOOT = """
+import sys
+from pathlib import Path
+from airtcp.linux.guest import machine
+
+machine.boot(Path("image"), Path("initrd"), Path(sys.argv[1]), 600)
+"""
 
 
 def module(folder: Path, name: str, *needs: str, suffix: str = ".ko") -> None:
@@ -55,6 +68,29 @@ def test_what_a_guest_leaves_is_unpacked_and_one_that_died_says_why() -> None:
     assert guest._unpacked(packed.getvalue(), "") == {"status": b"0\n"}
     with pytest.raises(LinuxError, match="Kernel panic"):
         guest._unpacked(b"", "booting\nKernel panic - not syncing\n")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.skipif(not shutil.which("setpriv"), reason="needs setpriv")
+def test_whatever_ends_the_maker_of_a_guest_ends_the_guest(tmp_path: Path, number: signal.Signals) -> None:
+    qemu = tmp_path / "qemu-system-x86_64"
+    qemu.write_text("#!/bin/sh\necho $$\nexec sleep 600\n")
+    qemu.chmod(0o755)
+    environment = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    command = [sys.executable, "-c", BOOT, str(tmp_path)]
+    with subprocess.Popen(
+        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    ) as maker:
+        assert maker.stdout
+        guest_pid = os.pidfd_open(int(maker.stdout.readline()))
+        maker.send_signal(number)
+        maker.wait()
+    try:
+        assert select.select([guest_pid], [], [], 10)[0], "it runs still"
+    finally:
+        with suppress(ProcessLookupError):
+            signal.pidfd_send_signal(guest_pid, signal.SIGKILL)
+        os.close(guest_pid)
 
 
 def test_a_kernel_is_not_for_the_simulator(scenario: airtcp.Scenario) -> None:

@@ -28,6 +28,7 @@ VARIABLE = "AIRTCP_KERNELS"
 """Where kernels are kept, if not in the user's cache."""
 NEEDS = {
     "qemu-system-x86_64": "qemu-system-x86",
+    "setpriv": "util-linux",
     "apt-get": "apt",
     "dpkg-deb": "dpkg",
     "ldd": "libc-bin",

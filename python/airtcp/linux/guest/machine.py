@@ -15,6 +15,8 @@ from time import monotonic
 MEMORY_MB = 1536
 # Without what only costs under emulation: copies byte by byte, another page table for each system call.
 PROCESSOR = "max,-erms,-fsrm,-smap,-smep,-la57"
+# Whatever ends the thread that has started the guest ends the guest.
+WITH_ITS_MAKER = ["setpriv", "--pdeathsig", "KILL"]
 KERNEL_OPTIONS = (
     "console=ttyS0 quiet loglevel=4 panic=-1 random.trust_cpu=on mitigations=off nokaslr norandmaps audit=0"
 )
@@ -27,11 +29,13 @@ def boot(
 ) -> bool:
     """Runs the guest until it ends by itself; returns whether it has, within that time.
 
-    `check` is called now and then; the guest ends with an error from it, and with KeyboardInterrupt.
+    `check` is called now and then; the guest ends with an error from it, with KeyboardInterrupt, and with
+    this thread, even if that is killed.
 
     The folder `out` gets the kernel's messages as `console`, and as `said` what it wrote to its line.
     """
-    command = ["qemu-system-x86_64", "-machine", "q35", "-cpu", PROCESSOR, "-smp", "1", "-m", str(MEMORY_MB)]
+    command = [*WITH_ITS_MAKER, "qemu-system-x86_64", "-machine", "q35", "-cpu", PROCESSOR]
+    command += ["-smp", "1", "-m", str(MEMORY_MB)]
     command += ["-accel", "tcg,thread=single", "-icount", "shift=1,align=off,sleep=off"]
     command += ["-rtc", "base=2026-01-01T00:00:00,clock=vm", "-seed", "1"]
     command += ["-nodefaults", "-no-user-config", "-display", "none", "-no-reboot", "-nic", "none"]
