@@ -11,7 +11,7 @@ from pathlib import Path
 
 import hosts
 from beside_netem import COMPARISONS
-from commands import Failed, carries, daemon, run, until
+from commands import Failed, carries, daemon, reason, run, until
 
 LOSSY = "/guest/lossy-ethernet.toml"
 PLAIN = "/guest/plain.toml"
@@ -169,8 +169,8 @@ def _killed(daemon: str, attempt: Callable[..., str]) -> Callable[[], str]:
 
     def tried() -> str:
         attempt(ending=signal.SIGKILL)
-        # For a moment after its end, the kernel still holds what it had open.
-        until(lambda: "undone" in run("airtcpd", daemon, "clean", inside="R"))
+        if "undone" not in (said := run("airtcpd", daemon, "clean", inside="R")):
+            raise Failed(reason(said))
         return ""
 
     return tried

@@ -2,8 +2,9 @@
 //! start undoes them if the process cannot.
 //!
 //! A record is a file in [`FOLDER`] on which its maker holds a lock for as long as it lives. A lock ends with its
-//! holder, whatever kills it, and is seen in every PID namespace, unlike a process id. A change that another living
-//! process has also recorded stays: the last one undoes it.
+//! holder, whatever kills it, and is seen in every PID namespace, unlike a process id. It is there for a moment after
+//! the holder was killed, and until a worker that has a copy of it has died, too: who cleans waits for that. A change
+//! that another living process has also recorded stays: the last one undoes it.
 
 use super::detour::Detour;
 use super::{Namespace, divert, nft, sysctl};
@@ -26,6 +27,10 @@ use std::process;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::Duration;
+
+/// How long the locks of the dying are waited for, and how often they are looked at.
+const DYING: Duration = Duration::from_secs(4);
+const LOOK: Duration = Duration::from_millis(2);
 
 /// Folder of the records. It is empty after a reboot, and the changes are gone, too.
 pub const FOLDER: &str = "/run/airtcp";
@@ -140,7 +145,7 @@ fn by_cookie(namespaces: impl Iterator<Item = Namespace>) -> Option<BTreeMap<u64
 fn sees_all_processes() -> bool {
     /// PROC_PID_INIT_INO (linux/proc_ns.h).
     const FIRST: u64 = 0xefff_fffc;
-    fs::metadata("/proc/self/ns/pid").is_ok_and(|found| found.ino() == FIRST)
+    pid_namespace().is_ok_and(|number| number == FIRST)
 }
 
 /// The network namespace of this process or thread.
@@ -197,8 +202,7 @@ impl RecordedChange {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let entry = Entry::here(change)?;
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
-        // The namespace is part of the name, because processes in different PID namespaces may have the same id.
-        let path = folder.join(format!("{}-{}-{number}.json", process::id(), entry.namespace));
+        let path = folder.join(format!("{}-{}-{number}.json", Maker::this()?, entry.namespace));
         let file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&path)?;
         let mut alive = Flock::lock(file, FlockArg::LockExclusiveNonblock).map_err(|(_, error)| error)?;
         alive.write_all(&serde_json::to_vec(&entry)?)?;
@@ -263,7 +267,7 @@ fn left_in(folder: &Path) -> io::Result<Vec<Change>> {
     if !folder.exists() {
         return Ok(Vec::new());
     }
-    let _guard = lock(folder)?;
+    let _guard = lock_after_the_dying(folder)?;
     let living = Living::new()?;
     let entries = records(folder)?.iter().map(|path| dead(path)).collect::<io::Result<Vec<_>>>()?;
     let left = entries.into_iter().flatten().filter(|entry| !entry.is_gone(&living));
@@ -274,7 +278,7 @@ fn clean_in(folder: &Path) -> io::Result<Vec<Change>> {
     if !folder.exists() {
         return Ok(Vec::new());
     }
-    let _guard = lock(folder)?;
+    let _guard = lock_after_the_dying(folder)?;
     let living = Living::new()?;
     let mut undone = Vec::new();
     for path in records(folder)? {
@@ -303,6 +307,75 @@ pub(crate) fn lock(folder: &Path) -> io::Result<Flock<File>> {
     let file =
         OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(folder.join("lock"))?;
     Flock::lock(file, FlockArg::LockExclusive).map_err(|(_, error)| error.into())
+}
+
+/// Takes that lock once nobody who is dying holds a record any more.
+#[allow(clippy::disallowed_methods, reason = "no signal tells when a lock is gone")]
+fn lock_after_the_dying(folder: &Path) -> io::Result<Flock<File>> {
+    for _ in 0..DYING.as_millis() / LOOK.as_millis() {
+        let guard = lock(folder)?;
+        if !records(folder)?.iter().any(|path| is_held_by_the_dying(path)) {
+            return Ok(guard);
+        }
+        drop(guard);
+        thread::sleep(LOOK);
+    }
+    lock(folder)
+}
+
+/// Its maker has died or is about to, and somebody, perhaps the maker's worker, holds the lock still.
+fn is_held_by_the_dying(path: &Path) -> bool {
+    Maker::of(path).is_some_and(|maker| maker.is_dying())
+        && File::open(path).is_ok_and(|file| {
+            matches!(Flock::lock(file, FlockArg::LockExclusiveNonblock), Err((_, Errno::EWOULDBLOCK)))
+        })
+}
+
+/// Who made a record. With that, its name begins.
+struct Maker {
+    pid: u32,
+    /// The number of its PID namespace: processes in different ones may have the same id.
+    pid_namespace: u64,
+}
+
+impl fmt::Display for Maker {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}-{}", self.pid, self.pid_namespace)
+    }
+}
+
+impl Maker {
+    fn this() -> io::Result<Maker> {
+        Ok(Maker { pid: process::id(), pid_namespace: pid_namespace()? })
+    }
+
+    fn of(record: &Path) -> Option<Maker> {
+        let mut parts = record.file_name()?.to_str()?.split('-');
+        Some(Maker { pid: parts.next()?.parse().ok()?, pid_namespace: parts.next()?.parse().ok()? })
+    }
+
+    /// Whoever is in another PID namespace is taken to live.
+    fn is_dying(&self) -> bool {
+        /// The bit of SIGKILL, which is pending until the process is gone.
+        const KILLED: u64 = 1 << (libc::SIGKILL - 1);
+        if pid_namespace().ok() != Some(self.pid_namespace) {
+            return false;
+        }
+        let status = match fs::read_to_string(format!("/proc/{}/status", self.pid)) {
+            Ok(status) => status,
+            Err(error) => {
+                return error.kind() == io::ErrorKind::NotFound || error.raw_os_error() == Some(libc::ESRCH);
+            }
+        };
+        let field = |name| status.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_default().trim();
+        let pending = u64::from_str_radix(field("ShdPnd:"), 16).unwrap_or_default();
+        field("State:").starts_with(['Z', 'X']) || pending & KILLED != 0
+    }
+}
+
+/// The number of this process's PID namespace.
+fn pid_namespace() -> io::Result<u64> {
+    fs::metadata("/proc/self/ns/pid").map(|found| found.ino())
 }
 
 fn records(folder: &Path) -> io::Result<Vec<PathBuf>> {

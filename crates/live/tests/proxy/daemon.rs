@@ -131,6 +131,23 @@ fn killed_at_any_moment_it_leaves_nothing_for_long() {
     });
 }
 
+/// The worker dies after the keeper, and has copies of its locks.
+#[test]
+fn killed_and_cleaned_up_at_once_it_leaves_nothing() {
+    at_base(|_| {
+        for round in 0..20 {
+            let mut proxy = start("");
+            eventually(|| !statuses().is_empty(), "it tells its status");
+            tell(&proxy, Signal::SIGKILL);
+            proxy.wait().unwrap();
+            let cleaned = airtcpd("clean").output().unwrap();
+            let told = String::from_utf8(cleaned.stdout).unwrap();
+            assert!(cleaned.status.success() && told.contains("undone: "), "in round {round}: {told}");
+            assert_eq!(traces(), "", "in round {round}");
+        }
+    });
+}
+
 /// Should the part that touches packets die, the other one undoes what was set up.
 #[test]
 fn a_worker_that_dies() {

@@ -1,5 +1,6 @@
 use super::*;
 use crate::namespace::Namespace;
+use std::process::{Command, Stdio};
 use std::sync::Barrier;
 use std::thread;
 
@@ -67,6 +68,43 @@ fn what_the_dead_left_is_undone_once() {
     assert_eq!(clean_in(&folder.0).unwrap(), [change]);
     assert!(!folder.0.join("pin").exists() && !record.exists());
     assert_eq!(clean_in(&folder.0).unwrap(), []);
+}
+
+fn maker(pid: u32) -> Maker {
+    Maker { pid, ..Maker::this().unwrap() }
+}
+
+#[test]
+fn who_is_killed_is_dying_until_it_is_gone() {
+    let mut child = Command::new("cat").stdin(Stdio::piped()).spawn().unwrap();
+    let made = maker(child.id());
+    assert!(!made.is_dying());
+    child.kill().unwrap();
+    for _ in 0..1000 {
+        assert!(made.is_dying());
+    }
+    child.wait().unwrap();
+    assert!(made.is_dying());
+    assert!(!Maker { pid_namespace: 1, ..made }.is_dying(), "nobody here can tell");
+}
+
+/// As a worker does, whose keeper was killed.
+#[test]
+#[allow(clippy::disallowed_methods, reason = "held for a while")]
+fn who_cleans_waits_for_the_lock_that_the_dead_one_has_left() {
+    let folder = Folder::new("dying");
+    let change = folder.file();
+    let mut dead = Command::new("true").spawn().unwrap();
+    dead.wait().unwrap();
+    let path = folder.of_the_dead(&format!("{}-1-0", maker(dead.id())), &entry(&change));
+    let lock = Flock::lock(File::open(path).unwrap(), FlockArg::LockExclusive).unwrap();
+    let undone = thread::scope(|scope| {
+        let cleaning = scope.spawn(|| clean_in(&folder.0).unwrap());
+        thread::sleep(Duration::from_millis(50));
+        drop(lock);
+        cleaning.join().unwrap()
+    });
+    assert_eq!(undone, [change]);
 }
 
 #[test]
