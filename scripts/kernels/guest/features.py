@@ -14,6 +14,7 @@ from beside_netem import COMPARISONS
 from commands import Failed, carries, daemon, reason, run, until
 
 LOSSY = "/guest/lossy-ethernet.toml"
+MARKING = "/guest/marking.toml"
 PLAIN = "/guest/plain.toml"
 CONTROLLERS = (
     "concord",
@@ -26,8 +27,10 @@ CONTROLLERS = (
     "westwood-nr",
     "westwood-vt",
 )
+# They hear of congestion by ECN alone.
+BY_ECN = ("jersey", "new-jersey", "spectcp")
 # From which goodput on each works, in Mbit/s; table.py says it on the page.
-CONTROLLER, CONCORD, LINK, ROUTED, CIRCUIT = 1, 8.5, 8.5, 25, 5
+CONTROLLER, MARKED, CONCORD, LINK, ROUTED, CIRCUIT = 1, 8.5, 8.5, 8.5, 25, 5
 AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
 TRANSFER_S = 2
 UDP_SEGMENT = 103
@@ -50,9 +53,11 @@ class Feature:
     """Those that are tried together, if not all of the section."""
 
 
-def behind_the_link(control: str, at_least_mbps: float) -> str:
+def behind_the_link(control: str, at_least_mbps: float, scenario: str = LOSSY) -> str:
     transfer = f"iperf3 -c $AIRTCP_LINK_FAR -C {control} -t {TRANSFER_S} -i 0 -J"
-    return carries(run("airtcpd", "link", "--shell", LOSSY, "--", "sh", "-c", transfer), at_least_mbps)
+    if scenario == MARKING:
+        transfer = f"sysctl -qw net.ipv4.tcp_ecn=1; {transfer}"
+    return carries(run("airtcpd", "link", "--shell", scenario, "--", "sh", "-c", transfer), at_least_mbps)
 
 
 def link_udp_segments() -> str:
@@ -72,6 +77,8 @@ def controller(name: str) -> str:
         run("airtcpd", "cc", "load", name)
         if in_kernel not in run("airtcpd", "cc", "status").replace("-", "_"):
             raise Failed("`cc status` does not name it")
+        if name in BY_ECN:
+            return behind_the_link(in_kernel, MARKED, MARKING)
         return behind_the_link(in_kernel, CONCORD if name == "concord" else CONTROLLER)
     finally:
         run("airtcpd", "cc", "unload", "--all")
