@@ -5,7 +5,7 @@ use airtcp_proto::cc::controllers;
 use airtcp_proto::circuit;
 use airtcp_proto::tcp::profile::{self, PROFILES};
 use airtcp_proto::tcp::{Event, Recovery, RtoConfig, RtoTimers, State, TcpConfig, TimeoutPolicy};
-use airtcp_wire::{Bytes, Dur, Time};
+use airtcp_wire::{Bytes, Dur, FastOpen, Time};
 use proptest::prelude::*;
 
 #[test]
@@ -140,10 +140,15 @@ proptest! {
         iss: [u32; 2],
         (loss, duplication, jitter) in (0.0..0.3, 0.0..0.2, 0u64..200),
         (up, down) in (0u64..150_000, 0u64..150_000),
+        fast in prop::option::of((200u16..2_000, any::<bool>())),
         seed: u64,
     ) {
         let weather = Weather { loss, duplication, delay: ms(20), jitter: ms(jitter) };
         let mut pair = Pair::new(&client, &server, iss, weather, seed);
+        if let Some((mss, trusts)) = fast {
+            pair.ends[0].use_cookie(FastOpen::cookie(8).unwrap(), mss);
+            pair.trusts = trusts;
+        }
         pair.ends[0].write(up);
         pair.ends[1].write(down);
         pair.closes = [true, true];

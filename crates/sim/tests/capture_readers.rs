@@ -50,7 +50,12 @@ fn conversation() -> Vec<(Frame, Segment)> {
     at(80, Reverse, Flags::ACK | Flags::FIN, 1, data(4) + 1, 0);
     at(90, Forward, Flags::ACK, data(4) + 1, 2, 0);
     for (_, segment) in &mut packets[..2] {
-        segment.syn = SynOptions { mss: Some(1460), window_scale: Some(7), sack_permitted: true };
+        segment.syn = SynOptions {
+            mss: Some(1460),
+            window_scale: Some(7),
+            sack_permitted: true,
+            ..SynOptions::default()
+        };
     }
     packets[4].0.dropped = Some(DropCause::Corruption);
     packets[5].0.ecn = Ecn::Ce;

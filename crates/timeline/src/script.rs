@@ -67,7 +67,12 @@ impl Default for Setup {
             receive_window: None,
             max_retries: None,
             judges_push: false,
-            peer: SynOptions { mss: None, window_scale: Some(7), sack_permitted: true },
+            peer: SynOptions {
+                mss: None,
+                window_scale: Some(7),
+                sack_permitted: true,
+                ..SynOptions::default()
+            },
             peer_timestamps: true,
             peer_window: 64_000,
         }

@@ -37,6 +37,12 @@ impl Sum {
         !fold(self.0)
     }
 
+    /// What takes this sum away from one that contains it (RFC 1624).
+    #[must_use]
+    pub fn negated(self) -> Sum {
+        Sum(u64::from(self.checksum()))
+    }
+
     pub fn is_good(self) -> bool {
         self.checksum() == 0
     }

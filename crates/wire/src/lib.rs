@@ -21,6 +21,6 @@ mod words;
 pub use header::Header;
 pub use human::Bytes;
 pub use quantity::{Positive, Probability};
-pub use segment::{Ecn, Flags, SackBlocks, Segment, SynOptions, Timestamps};
+pub use segment::{Ecn, FastOpen, Flags, SackBlocks, Segment, SynOptions, Timestamps};
 pub use seq::Seq;
 pub use units::{Dur, Rate, Time};

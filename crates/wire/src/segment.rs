@@ -154,6 +154,46 @@ pub struct SynOptions {
     pub window_scale: Option<u8>,
     /// SACK-permitted (RFC 2018 §2).
     pub sack_permitted: bool,
+    /// Fast Open (RFC 7413 §4.1.1).
+    pub fast_open: FastOpen,
+}
+
+/// What a SYN's Fast Open option is: absent, empty, or a cookie of so many bytes (RFC 7413 §4.1.1). The cookie itself is in the
+/// packet: [`tcp::cookie`](crate::tcp::cookie) reads it, [`tcp::set_cookie`](crate::tcp::set_cookie) writes it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct FastOpen(
+    /// The option's length; 0 without the option.
+    u8,
+);
+
+impl FastOpen {
+    pub const ABSENT: FastOpen = FastOpen(0);
+    /// A SYN that asks for a cookie.
+    pub const REQUEST: FastOpen = FastOpen(2);
+
+    /// An option with a cookie of `bytes`; `None` if it may not be so long: 4 to 16 bytes, and an even number.
+    pub const fn cookie(bytes: usize) -> Option<FastOpen> {
+        match bytes {
+            4..=16 if bytes.is_multiple_of(2) => Some(FastOpen(2 + bytes as u8)),
+            _ => None,
+        }
+    }
+
+    /// Length of the option in bytes, without padding.
+    #[inline]
+    pub fn octets(self) -> usize {
+        self.0.into()
+    }
+
+    #[inline]
+    pub fn is_absent(self) -> bool {
+        self == FastOpen::ABSENT
+    }
+
+    #[inline]
+    pub fn has_cookie(self) -> bool {
+        self.0 > FastOpen::REQUEST.0
+    }
 }
 
 /// One TCP segment without the bytes of its payload. The driver keeps those, and finds them by their stream offset.

@@ -1,10 +1,11 @@
-//! TCP headers and options (RFC 9293 §3.1, RFC 2018, RFC 7323).
+//! TCP headers and options (RFC 9293 §3.1, RFC 2018, RFC 7323, RFC 7413).
 
 use crate::checksum::Sum;
 use crate::header::Header;
-use crate::segment::{Flags, SackBlocks, Segment, SynOptions, Timestamps};
+use crate::segment::{FastOpen, Flags, SackBlocks, Segment, SynOptions, Timestamps};
 use crate::seq::Seq;
 use crate::words::{be16, be32};
+use std::ops::Range;
 
 pub const MIN_HEADER_LEN: usize = 20;
 pub const MAX_HEADER_LEN: usize = 60;
@@ -17,6 +18,7 @@ const WINDOW_SCALE: u8 = 3;
 const SACK_PERMITTED: u8 = 4;
 const SACK: u8 = 5;
 const TIMESTAMPS: u8 = 8;
+const FAST_OPEN: u8 = 34;
 
 /// RFC 9293 §3.1: reserved bits that are not in use are zero when sent and ignored when received.
 const FLAGS: u16 = 0xff | Flags::ELN.0;
@@ -89,7 +91,9 @@ fn len_with_sack(options: usize, blocks: usize) -> usize {
 fn syn_options_len(segment: &Segment) -> usize {
     let syn = &segment.syn;
     let alone = syn.sack_permitted && segment.timestamps.is_none();
-    4 * (usize::from(syn.mss.is_some()) + usize::from(alone) + usize::from(syn.window_scale.is_some()))
+    let others =
+        usize::from(syn.mss.is_some()) + usize::from(alone) + usize::from(syn.window_scale.is_some());
+    4 * others + syn.fast_open.octets().next_multiple_of(4)
 }
 
 /// Writes the header of `segment` and returns its length in bytes. `sum` is the sum over pseudo header and payload.
@@ -213,6 +217,7 @@ impl Options {
         if let Some(shift) = syn.window_scale {
             options.push(&[NOP, WINDOW_SCALE, 3, shift]);
         }
+        options.push_fast_open(syn.fast_open);
         options.push_sack(&segment.sack);
         options
     }
@@ -232,6 +237,18 @@ impl Options {
         self.push(&timestamps.echo.to_be_bytes());
     }
 
+    /// The cookie is all zeros, until [`set_cookie`].
+    fn push_fast_open(&mut self, option: FastOpen) {
+        if option.is_absent() {
+            return;
+        }
+        let cookie = [0; 16];
+        let padding = option.octets().next_multiple_of(4) - option.octets();
+        self.push(&[NOP; 2][..padding]);
+        self.push(&[FAST_OPEN, option.octets() as u8]);
+        self.push(&cookie[..option.octets() - 2]);
+    }
+
     fn push_sack(&mut self, blocks: &SackBlocks) {
         let room = (MAX_OPTIONS_LEN - self.len).saturating_sub(4) / 8;
         let blocks = &blocks.as_slice()[..room.min(blocks.as_slice().len())];
@@ -242,6 +259,41 @@ impl Options {
         for (left, right) in blocks {
             self.push(&left.0.to_be_bytes());
             self.push(&right.0.to_be_bytes());
+        }
+    }
+}
+
+/// The Fast Open cookie of the SYN whose header, as long as it claims to be, is `header` (RFC 7413 §4.1.1).
+pub fn cookie(header: &[u8]) -> Option<&[u8]> {
+    header.get(cookie_place(header)?)
+}
+
+/// Writes the Fast Open cookie into a SYN that [`encode`] has written with an option for one. Returns whether it was one of that
+/// length.
+pub fn set_cookie(header: &mut [u8], cookie: &[u8]) -> bool {
+    let Some(place) = cookie_place(header).filter(|place| place.len() == cookie.len()) else { return false };
+    let change = Sum::of(cookie) + Sum::of(&header[place.clone()]).negated();
+    header[place].copy_from_slice(cookie);
+    let before = u16::from_be_bytes([header[16], header[17]]);
+    header[16..18].copy_from_slice(&(change + Sum::of(&(!before).to_be_bytes())).checksum().to_be_bytes());
+    true
+}
+
+/// Where the Fast Open cookie lies in a header, if its options can be read.
+fn cookie_place(header: &[u8]) -> Option<Range<usize>> {
+    let mut at = MIN_HEADER_LEN;
+    loop {
+        match *header.get(at)? {
+            END_OF_LIST => return None,
+            NOP => at += 1,
+            kind => {
+                let end = at + usize::from(*header.get(at + 1)?);
+                if kind == FAST_OPEN {
+                    return (FastOpen::cookie(end.checked_sub(at + 2)?).is_some() && end <= header.len())
+                        .then_some(at + 2..end);
+                }
+                at = (end >= at + 2).then_some(end)?;
+            }
         }
     }
 }
@@ -284,6 +336,9 @@ fn decode_option(kind: u8, value: &[u8], segment: &mut Segment) -> Option<()> {
             let value: &[u8; 8] = value.try_into().ok()?;
             segment.timestamps = Some(Timestamps { value: be32(value, 0), echo: be32(value, 4) });
         }
+        // RFC 7413 §4.1.1: an option of another length is ignored.
+        FAST_OPEN if value.is_empty() => segment.syn.fast_open = FastOpen::REQUEST,
+        FAST_OPEN => segment.syn.fast_open = FastOpen::cookie(value.len()).unwrap_or_default(),
         _ => {}
     }
     Some(())

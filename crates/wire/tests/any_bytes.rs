@@ -4,7 +4,7 @@ use airtcp_wire::checksum::Sum;
 use airtcp_wire::ip::{Addresses, Found};
 use airtcp_wire::packet::{Endpoints, decode_tcp, encode_tcp, encode_tcp_headers};
 use airtcp_wire::tcp::Ports;
-use airtcp_wire::{Ecn, Flags, SackBlocks, Segment, Seq, SynOptions, Timestamps, ethernet};
+use airtcp_wire::{Ecn, FastOpen, Flags, SackBlocks, Segment, Seq, SynOptions, Timestamps, ethernet, tcp};
 use proptest::prelude::*;
 use proptest::sample::Index;
 
@@ -35,8 +35,13 @@ prop_compose! {
         mss in any::<Option<u16>>(),
         window_scale in prop::option::of(0u8..=14),
         sack_permitted in any::<bool>(),
+        fast_open in prop_oneof![
+            Just(FastOpen::ABSENT),
+            Just(FastOpen::REQUEST),
+            (2usize..=8).prop_map(|pairs| FastOpen::cookie(2 * pairs).unwrap()),
+        ],
     ) -> SynOptions {
-        SynOptions { mss, window_scale, sack_permitted }
+        SynOptions { mss, window_scale, sack_permitted, fast_open }
     }
 }
 
@@ -101,6 +106,21 @@ proptest! {
         prop_assert_eq!(&bytes[back.payload], payload);
     }
 
+    /// RFC 7413 §4.1.1.
+    #[test]
+    fn a_cookie_is_written_where_there_is_room_for_it(packet in packet(), given: [u8; 16], pairs in 2usize..=8) {
+        let (mut bytes, cookie) = (encoded(&packet), &given[..2 * pairs]);
+        let (endpoints, _, segment, payload) = &packet;
+        let ip_len = endpoints.addresses.header_len();
+        let headers_len = bytes.len() - payload.len();
+        let fits = segment.syn.fast_open == FastOpen::cookie(cookie.len()).unwrap();
+        prop_assert_eq!(tcp::set_cookie(&mut bytes[ip_len..headers_len], cookie), fits);
+        let written = tcp::cookie(&bytes[ip_len..headers_len]);
+        prop_assert_eq!(written.is_some(), segment.syn.fast_open.has_cookie());
+        prop_assert!(!fits || written == Some(cookie));
+        prop_assert_eq!(decode_tcp(&bytes).map(|back| back.segment), Ok(*segment), "the checksum is right");
+    }
+
     #[test]
     fn headers_alone_are_those_of_zero_payload((endpoints, ecn, segment, payload) in packet()) {
         let whole = encoded(&(endpoints, ecn, segment, vec![0; payload.len()]));
@@ -110,8 +130,10 @@ proptest! {
     }
 
     #[test]
-    fn arbitrary_bytes_do_not_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+    fn arbitrary_bytes_do_not_panic(bytes in prop::collection::vec(prop_oneof![Just(34u8), any::<u8>()], 0..200)) {
         read(&bytes);
+        let cookie = tcp::cookie(&bytes);
+        prop_assert!(cookie.is_none_or(|cookie| FastOpen::cookie(cookie.len()).is_some()));
     }
 
     #[test]

@@ -24,7 +24,12 @@ fn syn() -> Segment {
         flags: Flags::SYN | Flags::ECE | Flags::CWR,
         window: 64240,
         timestamps: Some(Timestamps { value: 0xabcd, echo: 0 }),
-        syn: SynOptions { mss: Some(1460), window_scale: Some(7), sack_permitted: true },
+        syn: SynOptions {
+            mss: Some(1460),
+            window_scale: Some(7),
+            sack_permitted: true,
+            ..SynOptions::default()
+        },
         ..Segment::default()
     }
 }

@@ -36,7 +36,12 @@ impl Timeline {
 
     /// SYN at 0, SYN-ACK `far` later, ACK `near` after that.
     pub fn handshake(&mut self, far: f64, near: f64) -> &mut Self {
-        let syn = SynOptions { mss: Some(1012), window_scale: Some(7), sack_permitted: true };
+        let syn = SynOptions {
+            mss: Some(1012),
+            window_scale: Some(7),
+            sack_permitted: true,
+            ..SynOptions::default()
+        };
         let open =
             |flags, seq, ack| Segment { seq: Seq(seq), ack: Seq(ack), flags, syn, ..Segment::default() };
         let (syn_flags, both) = (Flags::SYN | Flags::ECE | Flags::CWR, Flags::SYN | Flags::ACK | Flags::ECE);

@@ -61,6 +61,7 @@ pub fn begun(
             mss: Some(SIZES[(open >> 5 & 7) as usize]),
             window_scale: (scale != NO_SCALE).then_some(scale as u8),
             sack_permitted: open & 1 == 1,
+            ..SynOptions::default()
         },
         ..Segment::default()
     };
@@ -108,7 +109,7 @@ mod tests {
             let at = |address: &str| std::net::SocketAddr::new(address.parse().unwrap(), 80);
             let (us, peer) = if is_ipv4 { ("10.0.0.1", "10.0.0.2") } else { ("fd00::1", "fd00::2") };
             let endpoints = Endpoints::new(at(us), at(peer)).unwrap();
-            let options = SynOptions { mss, window_scale, sack_permitted };
+            let options = SynOptions { mss, window_scale, sack_permitted, ..SynOptions::default() };
             let syn = Segment { seq: Seq(seq), flags: Flags::SYN, syn: options, ..Segment::default() };
             let sent = Time::ZERO + Dur::from_secs(sent_s);
             let cookie = cookie(&numbers, sent, &endpoints, &syn).unwrap();

@@ -48,7 +48,12 @@ impl Flood {
                 seq: Seq(number.wrapping_mul(0x9e37_79b1)),
                 flags: Flags::SYN,
                 window: 64_240,
-                syn: SynOptions { mss: Some(1460), window_scale: Some(7), sack_permitted: true },
+                syn: SynOptions {
+                    mss: Some(1460),
+                    window_scale: Some(7),
+                    sack_permitted: true,
+                    ..SynOptions::default()
+                },
                 ..Segment::default()
             };
             let endpoints = Endpoints::new(forged(number, self.to.is_ipv4()), self.to).unwrap();

@@ -98,7 +98,9 @@ impl Core {
 
     /// The handshake is over: what was negotiated replaces what was assumed for the SYN.
     pub fn establish(&mut self, rules: &Rules, mss: u64, has_sack: bool) {
-        self.cc = rules.before_data(mss);
+        if !self.cc.has_controller() {
+            self.cc = rules.before_data(mss);
+        }
         self.mss = mss as u32;
         self.set_sack(&rules.config, has_sack);
     }

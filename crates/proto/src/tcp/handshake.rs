@@ -5,7 +5,7 @@ use super::rtt::RtoRules;
 use super::spurious::timestamp;
 use crate::cc::registry::{RegistryError, Values};
 use crate::cc::{Build, CongestionControl, Controller, Governor};
-use airtcp_wire::{Flags, Segment, SynOptions, Time, Timestamps};
+use airtcp_wire::{FastOpen, Flags, Segment, SynOptions, Time, Timestamps};
 use std::sync::Arc;
 
 /// Options in force on a connection.
@@ -49,6 +49,7 @@ pub fn offer(config: &TcpConfig, window_shift: u8) -> SynOptions {
         mss: Some((config.packet_size.saturating_sub(40)).clamp(1, 0xffff) as u16),
         window_scale: config.window_scaling.then_some(window_shift),
         sack_permitted: config.sack,
+        fast_open: FastOpen::ABSENT,
     }
 }
 

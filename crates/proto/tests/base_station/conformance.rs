@@ -74,7 +74,12 @@ fn segment() -> impl Strategy<Value = Segment> {
             timestamps,
             sack,
             syn: if flags.contains(Flags::SYN) {
-                SynOptions { mss: Some(1000), window_scale: Some(3), sack_permitted: true }
+                SynOptions {
+                    mss: Some(1000),
+                    window_scale: Some(3),
+                    sack_permitted: true,
+                    ..SynOptions::default()
+                }
             } else {
                 SynOptions::default()
             },

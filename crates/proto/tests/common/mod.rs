@@ -4,7 +4,7 @@
 
 pub mod siege;
 
-use airtcp_proto::tcp::{Connection, Event, Reason, TcpConfig, Transmit};
+use airtcp_proto::tcp::{Connection, Event, Reason, State, TcpConfig, Transmit};
 use airtcp_proto::{Chance, Chances};
 use airtcp_wire::{Dur, Ecn, Flags, Segment, Seq, Time};
 use std::collections::BTreeMap;
@@ -70,6 +70,8 @@ pub struct Pair {
     pub reads: [bool; 2],
     /// Does the application close as soon as it is connected?
     pub closes: [bool; 2],
+    /// The server takes the client's Fast Open cookie for a good one.
+    pub trusts: bool,
     /// What each end's application has been given, by stream offset.
     streams: [Vec<u8>; 2],
     path: BTreeMap<(Time, u64), (usize, Transmit)>,
@@ -95,6 +97,7 @@ impl Pair {
             waits: None,
             reads: [true, true],
             closes: [false, false],
+            trusts: false,
             streams: [Vec::new(), Vec::new()],
             path: BTreeMap::new(),
             next_id: 0,
@@ -146,7 +149,15 @@ impl Pair {
 
     /// A segment reaches end `to`. The application gets of its payload, told by index, what the connection accepts.
     pub fn arrive(&mut self, to: usize, segment: &Segment, ecn: Ecn, payload: impl Fn(u64) -> u8) {
-        let Some((offset, part)) = self.ends[to].handle_payload(self.now, segment, ecn) else { return };
+        let is_fast = self.trusts && segment.syn.fast_open.has_cookie();
+        let taken = match self.ends[to].state() {
+            State::Listen if is_fast => {
+                let bytes = self.ends[to].handle_trusted_syn(self.now, segment, ecn);
+                (bytes > 0).then_some((0, 0..bytes as usize))
+            }
+            _ => self.ends[to].handle_payload(self.now, segment, ecn),
+        };
+        let Some((offset, part)) = taken else { return };
         assert!(part.start < part.end && part.end <= segment.len as usize, "{segment:?}");
         let (stream, offset) = (&mut self.streams[to], offset as usize);
         stream.resize(stream.len().max(offset + part.len()), 0);
@@ -206,7 +217,9 @@ impl Pair {
         // One entry a segment out, one a retransmission under way, one a gap.
         let windows: u64 = self.configs.iter().map(|config| config.receive_window.0).sum();
         assert!(self.ends[by].kept() as u64 <= 8 + windows / 64, "{} kept", self.ends[by].kept());
-        if transmit.reason == Reason::New && transmit.segment.len > 0 {
+        // What goes with a SYN goes before the peer has offered a window (RFC 7413 §4.2.1).
+        let is_syn = transmit.segment.flags.contains(Flags::SYN);
+        if transmit.reason == Reason::New && transmit.segment.len > 0 && !is_syn {
             let end = transmit.offset + u64::from(transmit.segment.len);
             assert!(
                 end <= view.una + view.peer_window + 1,
@@ -218,8 +231,9 @@ impl Pair {
             // loss probe leaves whatever cwnd says (RFC 8985 §7.3).
             let is_f_rto = config.f_rto && view.in_recovery;
             let fin = u64::from(transmit.segment.flags.contains(Flags::FIN));
+            let syn = u64::from(self.ends[by].state() == State::SynReceived);
             assert!(
-                is_f_rto || is_probe || view.in_flight <= view.cwnd + fin,
+                is_f_rto || is_probe || view.in_flight <= view.cwnd + fin + syn,
                 "beyond cwnd: {transmit:?} {view:?}"
             );
         }

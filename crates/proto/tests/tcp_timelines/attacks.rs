@@ -174,7 +174,8 @@ fn listening(config: &TcpConfig) -> Connection {
 }
 
 fn syn() -> Segment {
-    let syn = SynOptions { mss: Some(1460), window_scale: None, sack_permitted: false };
+    let syn =
+        SynOptions { mss: Some(1460), window_scale: None, sack_permitted: false, ..SynOptions::default() };
     Segment { seq: Seq(90), flags: Flags::SYN, window: 60_000, syn, ..Segment::default() }
 }
 

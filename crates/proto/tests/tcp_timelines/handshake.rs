@@ -14,7 +14,10 @@ fn the_syn_offers_what_is_configured() {
     let mut connection = Connection::connect(&profile::linux(), Seq(1), 1, Time::ZERO).unwrap();
     let syn = connection.poll_transmit(Time::ZERO).unwrap().segment;
     assert_eq!(syn.flags, Flags::SYN);
-    assert_eq!(syn.syn, SynOptions { mss: Some(1460), window_scale: Some(9), sack_permitted: true });
+    assert_eq!(
+        syn.syn,
+        SynOptions { mss: Some(1460), window_scale: Some(9), sack_permitted: true, ..SynOptions::default() }
+    );
     assert!(syn.timestamps.is_some());
     let answer = Segment {
         seq: Seq(9),

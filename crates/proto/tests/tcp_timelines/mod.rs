@@ -4,6 +4,7 @@ mod acknowledging;
 mod attacks;
 mod corruption;
 mod eln;
+mod fast_open;
 mod handshake;
 mod loss_recovery;
 mod path_mtu;

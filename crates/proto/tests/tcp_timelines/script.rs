@@ -61,6 +61,7 @@ impl Script {
                 mss: Some(1460),
                 window_scale: config.window_scaling.then_some(0),
                 sack_permitted: config.sack,
+                ..SynOptions::default()
             },
             ..script.header(0, 0)
         };

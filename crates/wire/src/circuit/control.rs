@@ -201,6 +201,7 @@ fn take_syn(rest: &mut &[u8]) -> Result<(Seq, SynOptions), CircuitError> {
         mss: (mss != 0).then_some(mss),
         window_scale: (scale != NO_SCALE).then_some(scale),
         sack_permitted: sack_permitted == 1,
+        ..SynOptions::default()
     };
     Ok((Seq(be32(syn, 0)), options))
 }

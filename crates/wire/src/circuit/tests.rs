@@ -46,7 +46,7 @@ prop_compose! {
         segment.len = if has_data { VMSS } else { 0 };
         if is_syn {
             segment.flags.set(Flags::SYN);
-            segment.syn = SynOptions { mss, window_scale, sack_permitted };
+            segment.syn = SynOptions { mss, window_scale, sack_permitted, ..SynOptions::default() };
         }
         let [own, other] = [Seq(own), if is_syn { Seq(other) } else { Seq(0) }];
         (segment.seq, segment.ack) = if kind == Kind::Header { (own, other) } else { (other, own) };

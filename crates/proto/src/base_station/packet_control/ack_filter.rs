@@ -95,10 +95,7 @@ impl LastAck {
         let (advance, is_newer) = (segment.ack.distance(self.ack), end.distance(self.seq) >= 0);
         if advance >= 0 {
             self.ack = segment.ack;
-            // Blocks are copied only if there are some.
-            if !(self.sack.is_empty() && segment.sack.is_empty()) {
-                self.sack = held(segment);
-            }
+            self.sack = held(segment);
             // RFC 9293 §3.10.7.4: an older segment does not update the window.
             if advance > 0 || is_newer {
                 self.window = segment.window;

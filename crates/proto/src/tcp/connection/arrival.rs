@@ -108,7 +108,7 @@ impl Connection {
         match self.receiver_mut().position(&segment.into()) {
             Some(position) if position == next => match self.state {
                 // RFC 9293 §3.10.7.4, second: a passive open goes on waiting.
-                State::SynReceived if self.is_passive => self.listen_again(),
+                State::SynReceived if self.is_passive && !self.is_early() => self.listen_again(),
                 // Both sides have finished, so that a reset is reported to nobody.
                 State::Closing | State::LastAck | State::TimeWait => self.finish(),
                 _ => self.reset_by_peer(),

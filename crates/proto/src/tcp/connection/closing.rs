@@ -81,7 +81,7 @@ impl Connection {
             self.abort();
         } else if self.sender_mut().retries > most {
             match self.state {
-                State::SynReceived if self.is_passive => self.listen_again(),
+                State::SynReceived if self.is_passive && !self.is_early() => self.listen_again(),
                 _ => self.reset_by_peer(),
             }
         }

@@ -4,6 +4,7 @@ mod acks;
 mod application;
 mod arrival;
 mod closing;
+mod fast_open;
 mod half;
 mod halves;
 mod opening;
@@ -27,6 +28,7 @@ use super::stats::Stats;
 use crate::cc::RegistryError;
 use crate::prefetch::prefetch_part;
 use airtcp_wire::{Ecn, Segment, Seq, Time};
+use fast_open::FastOpening;
 use half::Half;
 use halves::{ReceivingHalf, SendingHalf};
 use shortcut::Prediction;
@@ -65,11 +67,17 @@ struct Rare {
     reset_due: Option<Segment>,
     /// The end of TIME-WAIT, or of FIN-WAIT-2 once the application has closed.
     wait_deadline: Time,
+    fast_open: FastOpening,
 }
 
 impl Default for Rare {
     fn default() -> Rare {
-        Rare { challenge_again_at: Time::ZERO, reset_due: None, wait_deadline: Time::NEVER }
+        Rare {
+            challenge_again_at: Time::ZERO,
+            reset_due: None,
+            wait_deadline: Time::NEVER,
+            fast_open: FastOpening::default(),
+        }
     }
 }
 

@@ -1,7 +1,8 @@
 //! Opening: LISTEN, SYN-SENT, and the SYNs that leave.
 
+use super::fast_open::FastOpening;
 use super::half::Half;
-use super::{Connection, Event, Receiver, State, Transmit};
+use super::{Connection, Event, Reason, Receiver, State, Transmit};
 use crate::Chances;
 use crate::cc::WindowRules;
 use crate::tcp::handshake::{Negotiated, negotiate, offer};
@@ -31,13 +32,15 @@ impl Connection {
         self.negotiated = Negotiated { mss: rules.config.segment_payload(), ..Negotiated::default() };
         self.sender.wake(rules, &self.negotiated).restart(rules, self.negotiated.mss.into());
         self.receiver = Half::new(Receiver::new(&rules.config));
+        self.rare.iter_mut().for_each(|rare| rare.fast_open = FastOpening::default());
         self.state = State::Listen;
     }
 
     /// RFC 9293 §3.10.7.3.
     pub(super) fn handle_in_syn_sent(&mut self, now: Time, segment: &Segment) {
         let flags = segment.flags;
-        let acks_syn = flags.contains(Flags::ACK) && segment.ack == self.iss.at(1);
+        let acked = self.ack_position(segment).filter(|ack| (1..=self.sender.nxt()).contains(ack));
+        let acks_syn = flags.contains(Flags::ACK) && acked.is_some();
         if flags.contains(Flags::ACK) && !acks_syn {
             if !flags.contains(Flags::RST) {
                 self.answer_by_reset(segment);
@@ -54,8 +57,9 @@ impl Connection {
             return;
         }
         self.accept_syn(now, segment);
-        if acks_syn {
-            self.take_ack(now, &segment.into(), &segment.sack, 1);
+        if let Some(ack) = acked.filter(|_| acks_syn) {
+            self.take_ack(now, &segment.into(), &segment.sack, ack);
+            self.sender_mut().resend_early();
             self.establish();
             self.receiver_mut().acks.demand();
         } else {
@@ -82,15 +86,19 @@ impl Connection {
     }
 
     pub(super) fn establish(&mut self) {
-        self.state = State::Established;
+        let is_early = self.is_early();
+        // RFC 9293 §3.10.4: a FIN may leave in SYN-RECEIVED.
+        self.state = if self.sender_mut().has_sent_fin() { State::FinWait1 } else { State::Established };
         let Negotiated { mss, sack, .. } = self.negotiated;
         let sender = self.sender.wake(&self.rules, &self.negotiated);
         sender.establish(&self.rules, mss.into(), sack && self.rules.config.reads_sack());
         let rtt = &sender.core.rtt;
         self.receiver.wake(&self.rules, &self.negotiated).acks.on_handshake(rtt.srtt(), rtt.rto());
-        self.notify(Event::Connected);
+        if !is_early {
+            self.notify(Event::Connected);
+        }
         if !self.sender_mut().is_idle() {
-            self.get_controller();
+            self.begin_to_send();
         }
     }
 
@@ -102,10 +110,12 @@ impl Connection {
         }
     }
 
-    /// Builds the controller, unless the handshake still goes on: what it negotiates is needed for that.
+    /// Builds the controller, unless nothing has been negotiated: what has been is needed for that.
     #[cold]
     fn get_controller(&mut self) {
-        if matches!(self.state, State::Closed | State::Listen | State::SynSent | State::SynReceived) {
+        let is_open =
+            !matches!(self.state, State::Closed | State::Listen | State::SynSent | State::SynReceived);
+        if !is_open && !self.is_early() {
             return;
         }
         self.forget_prediction();
@@ -139,6 +149,8 @@ impl Connection {
         } else if config.ecn {
             segment.flags.set(Flags::ECE | Flags::CWR);
         }
+        segment.syn.fast_open = self.fast_open_option(outgoing.reason == Reason::New);
+        segment.len = self.text_of_syn(now, &segment);
         *out = Transmit { segment, ecn: Ecn::NotEct, reason: outgoing.reason, offset: 0 };
         true
     }

@@ -44,7 +44,9 @@ impl Connection {
         }
         let outgoing = match self.state {
             State::Closed | State::Listen => return false,
-            State::SynSent | State::SynReceived => return self.poll_syn(now, out),
+            State::SynSent | State::SynReceived => {
+                return self.poll_syn(now, out) || self.poll_early(now, out);
+            }
             State::TimeWait => None,
             _ => self.sender_mut().poll(now),
         };

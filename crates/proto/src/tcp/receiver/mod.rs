@@ -528,11 +528,17 @@ impl Receiver {
 
     /// [`acknowledge`](Receiver::acknowledge) for a SYN-ACK, whose window is not scaled (RFC 7323 §2.2).
     pub fn acknowledge_syn(&mut self, segment: &mut Segment) {
-        segment.ack = self.irs.at(1);
+        let next = self.reassembly.next();
+        segment.ack = self.irs.at(next);
         segment.window = self.buffer().min(0xffff) as u16;
-        self.told = (1, 0);
+        self.told = (next as u32, 0);
         if let Some(ts) = &mut segment.timestamps {
             ts.echo = self.recent.value;
+        }
+        // The SYN had text (RFC 7413).
+        if next > 1 {
+            self.advertised = self.advertised.max(next + u64::from(segment.window));
+            self.acks.on_ack_sent();
         }
     }
 

@@ -131,7 +131,8 @@ impl Sender {
         }
     }
 
-    /// The handshake is over: what was negotiated replaces what was assumed for the SYN.
+    /// The handshake is over: what was negotiated replaces what was assumed for the SYN. A controller that there is already, because
+    /// data has left before, stays.
     pub fn establish(&mut self, rules: &Rules, mss: u64, has_sack: bool) {
         self.core.establish(rules, mss, has_sack);
         self.policy = recovery::build(&rules.config, has_sack);
@@ -238,6 +239,11 @@ impl Sender {
 
     pub fn is_fin(&self, end: u64) -> bool {
         self.is_closing && end == self.write_end + 1
+    }
+
+    /// The FIN has left.
+    pub fn has_sent_fin(&self) -> bool {
+        self.is_closing && self.core.nxt() == self.write_end + 1
     }
 
     /// Bytes of a segment that are neither SYN nor FIN.

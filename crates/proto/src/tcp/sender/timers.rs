@@ -91,6 +91,10 @@ impl Sender {
         debug_assert!(!self.leaves_timers_open(), "what plain ACKs leave open is settled before");
         self.rto_deadline = Time::NEVER;
         let Some((index, retries)) = self.expired_segment(now) else { return };
+        if self.core.una() == 0 && index > 0 {
+            // What left before the handshake was complete waits for the SYN, which has a timer of its own.
+            return self.core.board.get(index).map_or((), |sent| self.start_rto(now, sent.end));
+        }
         self.retries = retries;
         self.doubt_sack();
         self.timed.iter_mut().for_each(|timed| timed.stop());

@@ -174,7 +174,9 @@ impl Sender {
     /// Nagle's algorithm waits for all that is outstanding, Minshall's variant (Linux) for a segment that was not full.
     fn awaits_short_segment(&self) -> bool {
         let core = &self.core;
-        !core.board.is_empty() && (!core.spurious.is_linuxs() || self.short_end > core.una())
+        // A SYN that is outstanding is no data.
+        let una = core.una().max(1);
+        core.nxt() > una && (!core.spurious.is_linuxs() || self.short_end > una)
     }
 
     /// Linux sends no part of a segment into a window that is too small for all of it before the persist timer has expired.
@@ -280,7 +282,7 @@ impl Sender {
     }
 
     #[inline(never)]
-    fn start_rto(&mut self, now: Time, end: u64) {
+    pub(super) fn start_rto(&mut self, now: Time, end: u64) {
         self.rto_deadline = match &mut self.segment_timers {
             Some(timers) => {
                 timers.start(end, &self.core.rtt, now);
@@ -331,6 +333,31 @@ impl Sender {
         };
         self.probed_end = end;
         Some(Outgoing { start, end, is_pushed: false, reason: Reason::WindowProbe })
+    }
+
+    /// The text that leaves with a SYN (RFC 7413 §2): what the application has written, at most `most` bytes. It stands on the
+    /// scoreboard behind the SYN, which goes alone if it is resent. Returns its length in bytes.
+    pub fn send_with_syn(&mut self, now: Time, most: u64) -> u64 {
+        let length = self.write_end.saturating_sub(self.core.nxt()).min(most);
+        if length > 0 {
+            self.send_new(now, length);
+        }
+        length
+    }
+
+    /// The next text, or FIN, that leaves before the handshake is complete (RFC 7413 §4.2.2), while the SYN is outstanding.
+    pub fn poll_early(&mut self, now: Time) -> Option<Outgoing> {
+        let (payload, length) = self.next_segment();
+        let data_in_flight = self.core.board.in_flight().saturating_sub(1);
+        let has_room = data_in_flight + payload <= self.core.window();
+        let may_leave = length > 0 && has_room && !self.is_held_back(now);
+        (may_leave && !self.must_wait_for_more(length, self.unsent())).then(|| self.send_new(now, length))
+    }
+
+    /// What was sent with the SYN, or behind it, has not been taken: it is resent at once, and that is no sign of congestion (RFC 7413
+    /// §4.2.1).
+    pub fn resend_early(&mut self) {
+        (0..self.core.board.len()).for_each(|index| self.core.mark_lost(index));
     }
 
     /// The SYN, for the first time or again.
