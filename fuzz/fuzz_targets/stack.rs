@@ -110,7 +110,7 @@ fuzz_target!(|bytes: &[u8]| {
     let file = File::open("/dev/null").expect("there is one");
     let device = Device { arrived: None, offload: Offload::default(), known: vec![None; 256], file };
     let config = profile::linux();
-    let settings = Settings { config, room: Room::fixed(5_000), mtu: 1500, ports: vec![80], half_open: HALF_OPEN, keepalive: None };
+    let settings = Settings { config, room: Room::fixed(5_000), mtu: 1500, ports: vec![80], half_open: HALF_OPEN, keepalive: None, fast_open: true };
     let mut stack = Stack::new(device, settings, Numbers, 1);
     let mut now = Time::ZERO;
     let mut flows: Vec<FlowKey> = Vec::new();

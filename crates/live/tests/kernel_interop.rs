@@ -112,6 +112,7 @@ impl Case {
             ports: Vec::new(),
             half_open: 1,
             keepalive: None,
+            fast_open: false,
         };
         Stack::new(device, settings, Wrapping, self.seed)
     }

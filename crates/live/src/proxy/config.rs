@@ -15,6 +15,8 @@ pub struct Config {
     /// If present, our own machine serves the wireless side with this configuration, instead of the kernel. Not for a
     /// fixed destination.
     pub own: Option<Box<TcpConfig>>,
+    /// Connections of our own machine open fast (RFC 7413).
+    pub fast_open: bool,
     pub limits: Limits,
 }
 

@@ -128,6 +128,7 @@ impl Device {
             ports: self.ports,
             half_open: config.limits.connecting.min(half_open),
             keepalive: Some(config.wireless.keepalive.unwrap_or(OWN_KEEPALIVE)),
+            fast_open: config.fast_open,
         };
         let seed = u64::from_ne_bytes(random()?);
         Ok((Stack::new(self.exit, settings, Secret::random()?, seed), self.link))

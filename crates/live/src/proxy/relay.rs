@@ -144,7 +144,7 @@ impl Relay {
         }
         if self.is_connecting {
             if !self.ends[SERVER].writable {
-                return (Outcome::Waits, handed);
+                return (self.speak_early(tools), handed);
             }
             self.is_connecting = false;
         }
@@ -162,6 +162,19 @@ impl Relay {
         }
         self.has_moved |= handed != [0; 2];
         (if goes { Outcome::Goes } else { self.rest(tools) }, handed)
+    }
+
+    /// Gives a connection of our own that opens fast (RFC 7413) what its client has said: it goes with the SYN.
+    fn speak_early(&mut self, tools: &mut Tools) -> Outcome {
+        let [client, server] = &mut self.ends;
+        let Line::Own(key) = server.line else { return Outcome::Waits };
+        if !tools.flow(key).is_some_and(|flow| flow.awaits_text()) {
+            return Outcome::Waits;
+        }
+        server.writable = true;
+        let turn = self.ways[CLIENT].pump(client, server, tools);
+        server.writable = false;
+        turn.map_or_else(|failure| self.failed(CLIENT, failure), |_| Outcome::Waits)
     }
 
     /// Lets go of both connections. An end that has not closed its own gets a RST.

@@ -1,6 +1,7 @@
 //! The stack: packets of many connections on one device.
 
 use super::cookies;
+use super::fast_open::{Cookie, FastOpens, Opening};
 use super::flow::{FlowKey, Phase, StackFlow};
 use super::flows::Flows;
 use super::half_open::{Begun, HALF_OPEN_BYTES, HalfOpen};
@@ -11,10 +12,11 @@ use super::stream::Room;
 use super::too_big::TooBig;
 use crate::offload::Offload;
 use crate::tun::PacketDevice;
-use airtcp_proto::tcp::{Connection, TcpConfig};
+use airtcp_proto::tcp::{Connection, State, TcpConfig};
 use airtcp_proto::{Chance, Chances};
+use airtcp_wire::ip::Found;
 use airtcp_wire::packet::{Endpoints, PacketError, TcpPacket, decode_tcp, decode_tcp_vouched_for};
-use airtcp_wire::{Bytes, Dur, Flags, Segment, Time};
+use airtcp_wire::{Bytes, Dur, FastOpen, Flags, Segment, Time, tcp};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::net::SocketAddr;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -29,6 +31,9 @@ const MOST_WAITING: usize = 4096;
 /// Bytes that a connection takes, besides what its buffers hold.
 const FLOW_BYTES: usize = 4 << 10;
 
+/// How long a SYN that may carry text waits for some. A program speaks sooner, if it speaks first.
+const PATIENCE: Dur = Dur::from_millis(5);
+
 /// Settings of a stack's connections.
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -42,6 +47,8 @@ pub struct Settings {
     pub half_open: usize,
     /// Silence after which a peer is probed; `None` for never.
     pub keepalive: Option<Dur>,
+    /// TCP Fast Open (RFC 7413), for connections in both directions.
+    pub fast_open: bool,
 }
 
 /// What happens to connections that others open now.
@@ -64,6 +71,9 @@ pub struct Stack<D> {
     half_open: HalfOpen,
     /// Until when an ACK may bring a SYN cookie back.
     cookies_until: Time,
+    fast_opens: FastOpens,
+    /// Connections that a SYN's text has opened, and whose handshake may still go on.
+    early: Vec<FlowKey>,
     tally: Tally,
     /// Connections of others that are established, and not yet accepted.
     established: VecDeque<FlowKey>,
@@ -90,6 +100,8 @@ impl<D: PacketDevice> Stack<D> {
             outbox: Outbox::new(),
             half_open: HalfOpen::default(),
             cookies_until: Time::ZERO,
+            fast_opens: FastOpens::default(),
+            early: Vec::new(),
             tally: Tally::default(),
             established: VecDeque::new(),
             in_time_wait: BTreeMap::new(),
@@ -117,9 +129,27 @@ impl<D: PacketDevice> Stack<D> {
         let (iss, seed) = (self.numbers.next(now, &endpoints), self.chance.u64());
         let connection =
             Connection::connect(&self.config(local), iss, seed, now).map_err(io::Error::other)?;
-        let key = self.flows.insert(StackFlow::new(connection, endpoints, &self.settings, &self.tally));
-        self.flush(now, key);
+        let mut flow = StackFlow::new(connection, endpoints, &self.settings, &self.tally);
+        self.prepare(now, &mut flow);
+        let awaits_text = flow.awaits_text();
+        let key = self.flows.insert(flow);
+        match awaits_text {
+            true => self.flows.set_timer(key),
+            false => self.flush(now, key),
+        }
         Ok(key)
+    }
+
+    /// Prepares a new connection to open fast, if it may.
+    fn prepare(&self, now: Time, flow: &mut StackFlow) {
+        if !self.settings.fast_open {
+            return;
+        }
+        match self.fast_opens.opening(now, flow.endpoints.reversed().source().ip()) {
+            Opening::Fast(cookie, mss) => flow.open_fast(cookie, mss, now + PATIENCE),
+            Opening::Request => flow.stream.connection().request_cookie(),
+            Opening::Plain => {}
+        }
     }
 
     /// Returns the next connection that others have opened.
@@ -226,8 +256,12 @@ impl<D: PacketDevice> Stack<D> {
                     }
                     flow.handle_packet(now, &packet, offload, &self.received[..len]);
                 }
+                if packet.segment.flags.contains(Flags::SYN) {
+                    self.note_syn_ack(now, key, &packet);
+                }
                 self.after(now, key);
             }
+            Owner::Newcomer(packet) => self.open_at_once(now, &packet),
             Owner::HalfOpen(begun, packet) => self.go_on(now, &begun, &packet, offload, len),
             Owner::Nowhere => {}
             Owner::Others => self.hand_back(len)?,
@@ -249,6 +283,9 @@ impl<D: PacketDevice> Stack<D> {
             flow.send(&transmit, |part| {
                 let fill = |payload: &mut [u8]| flow.stream.copy_payload(part.offset, payload);
                 self.outbox.put(&mut self.device, &flow.endpoints, part, fill);
+                if part.segment.syn.fast_open.has_cookie() {
+                    self.outbox.seal(flow.cookie);
+                }
             });
         }
         if let Some(question) = flow.take_question(now) {
@@ -353,10 +390,13 @@ impl<D: PacketDevice> Stack<D> {
         let port = endpoints.ports.source;
         let is_wanted = self.settings.ports.is_empty() || self.settings.ports.contains(&port);
         match self.newcomers {
-            Newcomers::Taken if is_syn && is_wanted => {
-                self.begin(now, endpoints, &packet.segment);
-                Owner::Nowhere
-            }
+            Newcomers::Taken if is_syn && is_wanted => match self.may_take_text(now, &endpoints, &packet) {
+                true => Owner::Newcomer(packet),
+                false => {
+                    self.begin(now, endpoints, &packet.segment);
+                    Owner::Nowhere
+                }
+            },
             Newcomers::Wait if is_syn && is_wanted => Owner::Nowhere,
             _ => self.place_ack(now, &endpoints, packet),
         }
@@ -376,6 +416,60 @@ impl<D: PacketDevice> Stack<D> {
         }
     }
 
+    /// Returns whether a SYN's text may be taken at once. Of connections opened so, no more may be unconfirmed than handshakes (RFC 7413
+    /// §5.1).
+    fn may_take_text(&mut self, now: Time, endpoints: &Endpoints, packet: &TcpPacket) -> bool {
+        if !self.settings.fast_open || !packet.segment.syn.fast_open.has_cookie() {
+            return false;
+        }
+        let flows = &self.flows;
+        let is_early =
+            |key: &FlowKey| flows.get(*key).is_some_and(|flow| flow.stream.state() == State::SynReceived);
+        if self.early.len() >= self.settings.half_open {
+            self.early.retain(is_early);
+        }
+        let cookie = self.cookie_of(packet).filter(|_| self.early.len() < self.settings.half_open);
+        cookie.is_some_and(|cookie| {
+            self.fast_opens.take(&*self.numbers, now, endpoints, packet.segment.seq, &cookie)
+        })
+    }
+
+    /// Opens the connection whose SYN has text.
+    fn open_at_once(&mut self, now: Time, packet: &TcpPacket) {
+        let endpoints = packet.endpoints.reversed();
+        let (iss, seed) = (self.numbers.next(now, &endpoints), self.chance.u64());
+        let Ok(machine) = Connection::listen(&self.config(endpoints.source()), iss, seed) else { return };
+        let mut flow = StackFlow::new(machine, endpoints, &self.settings, &self.tally);
+        flow.handle_trusted_syn(now, &packet.segment, packet.ecn, &self.received[packet.payload.clone()]);
+        let key = self.flows.insert(flow);
+        self.early.push(key);
+        self.established.push_back(key);
+        self.flush(now, key);
+    }
+
+    /// A SYN-ACK may grant a cookie, and tells whether the path carries SYNs with text.
+    fn note_syn_ack(&mut self, now: Time, key: FlowKey, packet: &TcpPacket) {
+        let cookie = self.cookie_of(packet).filter(|_| self.settings.fast_open);
+        let Some(flow) = self.flows.get(key).filter(|flow| flow.is_connected) else { return };
+        let peer = flow.endpoints.reversed().source().ip();
+        if flow.cookie.is_some() {
+            self.fast_opens.handle_open(now, peer, !flow.has_resent_syn());
+        }
+        if let Some(cookie) = cookie {
+            self.fast_opens.learn(peer, cookie, packet.segment.syn.mss.unwrap_or(536));
+        }
+    }
+
+    /// The Fast Open cookie of the packet that was received last.
+    fn cookie_of(&self, packet: &TcpPacket) -> Option<Cookie> {
+        if !packet.segment.syn.fast_open.has_cookie() {
+            return None;
+        }
+        let headers = &self.received[..packet.payload.start];
+        let tcp_at = Found::read(headers).ok()?.header_len;
+        Cookie::new(tcp::cookie(headers.get(tcp_at..)?)?)
+    }
+
     /// Decides whose a router's message is, and handles it.
     fn place_message(&mut self, now: Time, len: usize) -> Owner {
         let Some(too_big) = TooBig::read(&self.received[..len]) else { return Owner::Others };
@@ -389,7 +483,10 @@ impl<D: PacketDevice> Stack<D> {
 
     /// Answers a SYN, and keeps it if there is room.
     fn begin(&mut self, now: Time, endpoints: Endpoints, syn: &Segment) {
-        let syn = Segment { len: 0, ..*syn };
+        let mut syn = Segment { len: 0, ..*syn };
+        if !self.settings.fast_open {
+            syn.syn.fast_open = FastOpen::ABSENT;
+        }
         if self.half_open.len() < self.settings.half_open {
             let iss = self.numbers.next(now, &endpoints);
             return self.answer(now, endpoints, Begun { syn, iss, at: now, sent: 0, due: now });
@@ -435,6 +532,9 @@ impl<D: PacketDevice> Stack<D> {
     fn send_all(&mut self, now: Time, flow: &mut StackFlow) {
         while let Some(transmit) = flow.stream.connection().poll_transmit(now) {
             self.outbox.put(&mut self.device, &flow.endpoints, &transmit, |_| {});
+            if transmit.segment.syn.fast_open.has_cookie() {
+                self.outbox.seal(Some(self.fast_opens.grant(&*self.numbers, now, &flow.endpoints)));
+            }
         }
         self.outbox.send(&mut self.device);
     }
@@ -458,6 +558,8 @@ enum Owner {
     Ours(FlowKey, TcpPacket),
     /// To a handshake that its sender has begun.
     HalfOpen(Begun, TcpPacket),
+    /// To a connection that it opens with its text.
+    Newcomer(TcpPacket),
     /// To nobody: the packet is dropped.
     Nowhere,
     Others,

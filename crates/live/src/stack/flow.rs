@@ -1,6 +1,7 @@
 //! One connection of our own, and the writing and reading of its packets.
 
 use super::connections::Settings;
+use super::fast_open::Cookie;
 use super::keepalive::{Keepalive, KeepaliveStep};
 use super::path_mtu::PathMtu;
 use super::store::Tally;
@@ -11,7 +12,7 @@ use airtcp_proto::tcp::{Connection, Event, Reason, State, Transmit};
 use airtcp_wire::Time;
 use airtcp_wire::packet::{Endpoints, TcpPacket};
 use airtcp_wire::tcp::{MIN_HEADER_LEN, header_len};
-use airtcp_wire::{Flags, Segment};
+use airtcp_wire::{Ecn, Flags, Segment};
 use std::{io, mem};
 
 /// Identifies a flow. The key of a flow that is gone finds nothing, even if another flow has its place.
@@ -42,6 +43,10 @@ pub struct StackFlow {
     keepalive: Keepalive,
     /// Whether the peer is to be probed.
     asks: bool,
+    /// The Fast Open cookie of our SYN or SYN-ACK.
+    pub(super) cookie: Option<Cookie>,
+    /// Until when the SYN waits for text that could go with it.
+    speaks_at: Option<Time>,
 }
 
 /// Who uses a connection.
@@ -72,6 +77,8 @@ impl StackFlow {
             is_waiting: false,
             keepalive: Keepalive::new(settings.keepalive),
             asks: false,
+            cookie: None,
+            speaks_at: None,
         }
     }
 
@@ -95,6 +102,29 @@ impl StackFlow {
         self.hear(if is_reset { io::ErrorKind::ConnectionReset } else { io::ErrorKind::TimedOut });
     }
 
+    /// Opens with this cookie, and with what is written by then: at once if something is, else at that time.
+    pub(super) fn open_fast(&mut self, cookie: Cookie, mss: u16, speaks_at: Time) {
+        self.stream.connection().use_cookie(cookie.option(), mss);
+        (self.cookie, self.speaks_at) = (Some(cookie), Some(speaks_at));
+    }
+
+    /// Returns whether its SYN waits for text.
+    pub fn awaits_text(&self) -> bool {
+        self.speaks_at.is_some()
+    }
+
+    /// A SYN whose cookie is good opens the connection. Its text is in `payload`.
+    pub(super) fn handle_trusted_syn(&mut self, now: Time, syn: &Segment, ecn: Ecn, payload: &[u8]) {
+        self.keepalive.handle_sign_of_life(now);
+        self.stream.handle_trusted_syn(now, syn, ecn, payload);
+        self.hear(io::ErrorKind::TimedOut);
+    }
+
+    /// Returns whether the SYN had to be sent again.
+    pub(super) fn has_resent_syn(&self) -> bool {
+        self.stream.stats().retransmissions > 0
+    }
+
     pub(super) fn handle_timeout(&mut self, now: Time) {
         if now >= self.stream.connection().poll_timeout() {
             self.stream.connection().handle_timeout(now);
@@ -108,7 +138,8 @@ impl StackFlow {
 
     /// When the machine wants to be called, or a silent peer is to be probed.
     pub(super) fn poll_timeout(&mut self) -> Time {
-        self.question_due().min(self.stream.connection().poll_timeout())
+        let speaks_at = self.speaks_at.unwrap_or(Time::NEVER);
+        speaks_at.min(self.question_due()).min(self.stream.connection().poll_timeout())
     }
 
     /// While a connection is being opened or closed, other timers watch it.
@@ -192,6 +223,7 @@ impl StackFlow {
 
     /// The machine's next segment. If a longer packet is to be tried, it is one of new data that is as long.
     pub(super) fn poll_transmit(&mut self, now: Time) -> Option<Transmit> {
+        self.speaks_at = None;
         let useful = self.headers_len() as u32 + self.stream.connection().negotiated_mss();
         let transmit = match self.path.poll_trial(now, useful) {
             Some(size) => self.poll_trial(now, size),

@@ -108,6 +108,7 @@ mod tests {
             ports: vec![],
             half_open: 1,
             keepalive: None,
+            fast_open: false,
         };
         StackFlow::new(connection, endpoints, &settings, &Tally::default())
     }

@@ -3,6 +3,7 @@
 //! A machine is made of the SYN whenever a packet or a timer needs one, and repeats what it has done. It is kept once the
 //! handshake is complete.
 
+use super::fast_open::GRANT;
 use airtcp_proto::tcp::{Connection, TcpConfig};
 use airtcp_wire::packet::Endpoints;
 use airtcp_wire::{Ecn, Segment, Seq, Time};
@@ -25,7 +26,7 @@ pub struct HalfOpen {
 /// A handshake.
 #[derive(Clone, Debug)]
 pub struct Begun {
-    /// The peer's SYN, without text, which it sends again.
+    /// The peer's SYN, without text, which it sends again. If it has the Fast Open option, the SYN-ACK grants a cookie.
     pub syn: Segment,
     pub iss: Seq,
     /// When the SYN arrived.
@@ -71,6 +72,9 @@ impl Begun {
     /// The machine that has sent the SYN-ACKs. `None` if the configuration is not possible.
     pub fn machine(&self, config: &TcpConfig, seed: u64) -> Option<Connection> {
         let mut machine = Connection::listen(config, self.iss, seed).ok()?;
+        if !self.syn.syn.fast_open.is_absent() {
+            machine.grant_cookie(GRANT);
+        }
         machine.handle_segment(self.at, &self.syn, Ecn::NotEct);
         for sent in 0..self.sent {
             let at = if sent == 0 { self.at } else { machine.poll_timeout() };

@@ -10,11 +10,13 @@
 //! long a connection's packets are, and tells the machine (`limit_mss`); a `LinkWatch` tells the driver when
 //! the link's MTU changes. The stack reads no clock: its driver (the proxy, a test or a fuzzer) gives it the
 //! time. Of a handshake that a peer has begun only the SYN is kept (`half_open.rs`), and the machine is made
-//! again of it when it is needed; beyond a bound, nothing (`cookies.rs`). The bytes of a stream take memory
+//! again of it when it is needed; beyond a bound, nothing (`cookies.rs`). With `Settings::fast_open`, a SYN carries text
+//! to a peer that has granted a cookie (`fast_open.rs`), and a connection that is opened so waits a moment for text. The bytes of a stream take memory
 //! only where there are some (`store.rs`).
 
 mod connections;
 mod cookies;
+mod fast_open;
 mod flow;
 mod flows;
 mod half_open;

@@ -1,11 +1,12 @@
 //! Outgoing packets. Consecutive segments of one connection leave as one long packet, which the device cuts again.
 
+use super::fast_open::Cookie;
 use crate::offload::Offload;
 use crate::tun::PacketDevice;
 use airtcp_proto::tcp::Transmit;
 use airtcp_wire::checksum::Sum;
 use airtcp_wire::packet::{Endpoints, MAX_HEADERS_LEN, encode_tcp_headers};
-use airtcp_wire::tcp::header_len;
+use airtcp_wire::tcp::{header_len, set_cookie};
 use airtcp_wire::{Flags, Segment};
 
 /// Longest packet in bytes that IP's length fields allow.
@@ -32,6 +33,8 @@ struct Waiting {
     /// Payload in bytes of each segment but the last, which may have less.
     size: u32,
     is_complete: bool,
+    /// Of a SYN with room for one.
+    cookie: Option<Cookie>,
 }
 
 impl Outbox {
@@ -62,9 +65,14 @@ impl Outbox {
         }
     }
 
+    /// The SYN that waits, with room for a Fast Open cookie, carries this one.
+    pub fn seal(&mut self, cookie: Option<Cookie>) {
+        self.waiting.iter_mut().for_each(|waiting| waiting.cookie = cookie);
+    }
+
     /// Sends what waits. A packet that cannot leave is lost, as on any link.
     pub fn send(&mut self, device: &mut impl PacketDevice) {
-        let Some(Waiting { endpoints, whole, size, .. }) = self.waiting.take() else { return };
+        let Some(Waiting { endpoints, whole, size, cookie, .. }) = self.waiting.take() else { return };
         let ip_len = endpoints.addresses.header_len();
         let headers_len = ip_len + header_len(&whole.segment);
         let start = MAX_HEADERS_LEN - headers_len;
@@ -73,6 +81,9 @@ impl Outbox {
         let sum = if device.has_offloads() { Sum::default() } else { Sum::of(payload) };
         if encode_tcp_headers(&endpoints, whole.ecn, &whole.segment, sum, headers).is_err() {
             return;
+        }
+        if let Some(cookie) = cookie {
+            set_cookie(&mut headers[ip_len..], cookie.as_slice());
         }
         let packet = &mut self.buffer[start..end];
         let _ = if device.has_offloads() {
@@ -98,6 +109,7 @@ impl Waiting {
             whole: Transmit { segment: nothing, ..*transmit },
             size: transmit.segment.len,
             is_complete: false,
+            cookie: None,
         }
     }
 

@@ -193,12 +193,25 @@ impl Stream {
     }
 
     pub(super) fn handle_segment(&mut self, now: Time, segment: &Segment, ecn: Ecn, payload: &[u8]) {
-        if segment.len > 0 && !self.is_told {
-            self.is_told = true;
-            self.connection.set_receive_buffer(self.room_in as u64);
+        if segment.len > 0 {
+            self.tell_room();
         }
         if let Some((offset, part)) = self.connection.handle_payload(now, segment, ecn) {
             self.incoming.put(offset, &payload[part]);
+        }
+    }
+
+    /// A SYN whose Fast Open cookie is good.
+    pub(super) fn handle_trusted_syn(&mut self, now: Time, syn: &Segment, ecn: Ecn, payload: &[u8]) {
+        self.tell_room();
+        let taken = self.connection.handle_trusted_syn(now, syn, ecn) as usize;
+        self.incoming.put(0, &payload[..taken]);
+    }
+
+    fn tell_room(&mut self) {
+        if !self.is_told {
+            self.is_told = true;
+            self.connection.set_receive_buffer(self.room_in as u64);
         }
     }
 

@@ -1,5 +1,6 @@
 //! Two stacks back to back, over a link that delays and loses.
 
+mod fast_open;
 mod timeouts;
 
 use super::*;
@@ -115,6 +116,7 @@ impl World {
             ports: vec![80],
             half_open,
             keepalive: None,
+            fast_open: false,
         };
         let stack =
             |seed| Stack::new(Device::new(has_offloads), settings.clone(), Counted(seed as u32), seed);
@@ -333,9 +335,13 @@ proptest! {
         narrow in prop_oneof![Just(usize::MAX), 552usize..1500],
         then_narrow in prop::collection::btree_map(1usize..500, 552usize..2000, 0..4),
         is_silent: bool,
+        is_fast: bool,
         lens in prop::collection::vec((0usize..100_000, 0usize..30_000), 1..12),
     ) {
         let mut world = World::new(seed, loss, has_offloads, 64);
+        if is_fast {
+            fast_open::exchange_cookies(&mut world);
+        }
         (world.narrow, world.is_silent) = (narrow, is_silent);
         let mut talks = Vec::new();
         for (port, &(there, _)) in (1000..).zip(&lens) {

@@ -118,6 +118,7 @@ fn config(wireless: &str, proxy: &Proxy, ports: Vec<u16>) -> Config {
         wireless: wireless_side,
         wired: Tuning::default(),
         own,
+        fast_open: false,
         limits: Limits {
             memory: Bytes(u64::MAX / 2),
             connect_timeout: Dur::from_secs(120),

@@ -5,6 +5,7 @@ mod crowds;
 mod daemon;
 mod decouple;
 mod ends;
+mod fast_open;
 mod floods;
 mod header_first;
 mod oddities;

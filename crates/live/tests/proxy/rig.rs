@@ -206,7 +206,14 @@ fn patient(end: TcpStream) -> TcpStream {
 
 /// With nothing that is special to either side.
 pub fn plain(entrance: Entrance, limits: Limits) -> Config {
-    Config { entrance, wireless: Tuning::default(), wired: Tuning::default(), own: None, limits }
+    Config {
+        entrance,
+        wireless: Tuning::default(),
+        wired: Tuning::default(),
+        own: None,
+        fast_open: false,
+        limits,
+    }
 }
 
 /// A proxy that serves in a thread.

@@ -140,6 +140,7 @@ impl Run {
             wireless: Tuning { buffer: self.buffer, ..Tuning::default() },
             wired: Tuning::default(),
             own: Some(Box::new(circuit.data_tcp(tcp))),
+            fast_open: false,
             limits: Limits { connections, ..limits },
         };
         Ok(Decoupling {

@@ -30,8 +30,14 @@ fn nft() -> Check {
 fn transparent(namespace: &Namespace) -> Check {
     let entrance = Entrance::Transparent { wireless: "airtcp0".to_owned(), ports: vec![] };
     let tuning = Tuning::default;
-    let config =
-        Config { entrance, wireless: tuning(), wired: tuning(), own: None, limits: Limits::default() };
+    let config = Config {
+        entrance,
+        wireless: tuning(),
+        wired: tuning(),
+        own: None,
+        fast_open: false,
+        limits: Limits::default(),
+    };
     let before = unloaded();
     let tried = namespace.run(|| Proxy::set_up(&config).map(drop));
     let lacks = unloaded();

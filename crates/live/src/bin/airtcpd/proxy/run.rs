@@ -80,6 +80,11 @@ pub struct Options {
     #[arg(long, value_name = "SCHEME", value_parser = scheme)]
     wireless_scheme: Option<Scheme>,
 
+    /// Open connections on the wireless side fast (RFC 7413): to a host that has granted a cookie, a client's first words go with
+    /// the SYN, which saves a round trip. The other end is a second proxy with this option, or a server that does so itself
+    #[arg(long, requires = "wireless")]
+    fast_open: bool,
+
     /// Congestion control on the wired side [default: the kernel's]
     #[arg(long, value_name = "NAME")]
     wired_cc: Option<String>,
@@ -166,6 +171,9 @@ impl Options {
                 Some(given) => Ok(Some(given.clone())),
                 None => scheme("cubic").map(Some).map_err(BadInput),
             },
+            WirelessStack::Kernel if self.fast_open => {
+                refused("--fast-open is an option of airtcp's own stack: add --wireless-stack own")
+            }
             WirelessStack::Kernel if self.wireless_scheme.is_some() => refused(
                 "--wireless-scheme applies to airtcp's own stack: add --wireless-stack own, or use --wireless-cc",
             ),
@@ -189,6 +197,7 @@ impl Options {
         Ok(Config {
             entrance,
             own: own.map(|scheme| Box::new(scheme.config.clone())),
+            fast_open: self.fast_open,
             wireless: tuning(&self.wireless_cc, self.wireless_buffer),
             wired: tuning(&self.wired_cc, self.wired_buffer),
             limits: Limits {
