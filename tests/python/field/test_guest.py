@@ -19,7 +19,7 @@ import pytest
 import airtcp
 from airtcp.linux.airtcpd import Airtcpd
 from airtcp.linux.error import LinuxError
-from airtcp.linux.guest import guest, modules
+from airtcp.linux.guest import guest, modules, programs
 from airtcp.linux.runs import Job, KernelRun, run_all
 
 KERNEL = "6.1"
@@ -51,6 +51,13 @@ def test_modules_come_after_what_they_need(tmp_path: Path) -> None:
         module(tmp_path, name)
     names = [name for name, _ in modules.chosen(tmp_path)]
     assert names == ["veth", "nfnetlink", "nf_tables", "nf_tproxy_ipv4", "nft_tproxy"]
+
+
+@pytest.mark.skipif(not shutil.which("ldd"), reason="needs ldd")
+def test_a_program_has_its_name_in_a_guest_whatever_its_name_is_here() -> None:
+    found = programs.with_libraries(Path("/bin/sh"), "airtcpd")
+    assert found["usr/bin/airtcpd"].startswith(b"\x7fELF")
+    assert any("libc.so" in path for path in found)
 
 
 def test_a_host_that_cannot_have_guests_is_told_the_cure(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -111,7 +111,7 @@ def guest(version: str, airtcpd: Airtcpd) -> Guest:
     files = {
         "init": INIT.read_bytes(),
         "bin/busybox": packages.program("busybox-static", "busybox"),
-        **programs.with_libraries(airtcpd.path),
+        **programs.with_libraries(airtcpd.path, "airtcpd"),
     }
     for place, (name, content) in enumerate(modules.chosen(kernel.modules)):
         files[f"guest/modules/{place:02}-{name}.ko"] = content

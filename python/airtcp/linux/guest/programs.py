@@ -9,11 +9,15 @@ import tempfile
 from pathlib import Path
 
 
-def with_libraries(program: Path) -> dict[str, bytes]:
-    """Returns a program, in `usr/bin`, and what it is linked to, by their paths without the first `/`."""
+def with_libraries(program: Path, name: str) -> dict[str, bytes]:
+    """Returns a program and what it is linked to, by their paths without the first `/`.
+
+    # Arguments
+    name: that of the program there, in `usr/bin`.
+    """
     said = subprocess.run(["ldd", program], capture_output=True, text=True, check=False).stdout
     libraries = re.findall(r"(/\S+) \(0x", said)
-    own = {f"usr/bin/{program.name}": stripped(program)}
+    own = {f"usr/bin/{name}": stripped(program)}
     return {**own, **{path[1:]: Path(path).read_bytes() for path in libraries}}
 
 
