@@ -20,10 +20,10 @@ from airtcp_studies.fidelity.anchor import ANCHOR_MBPS, section
 from airtcp_studies.fidelity.circuit_journal import CIRCUITS, CircuitJournal, OnLinux
 from airtcp_studies.fidelity.circuit_page import CircuitRuns, circuit_section
 from airtcp_studies.fidelity.circuits import KEPT_ROWS, PAPERS_ROWS, Row
-from airtcp_studies.fidelity.grid import KERNELS_OWN, Cell, cells
+from airtcp_studies.fidelity.grid import KERNELS_OWN, Cell, between_kernels, cells
 from airtcp_studies.fidelity.journal import Journal, Measured
 from airtcp_studies.fidelity.judge import Compared
-from airtcp_studies.fidelity.kernels import PAGE, journal_of, kernels_page
+from airtcp_studies.fidelity.kernels import FINDINGS, PAGE, journal_of, kernels_page
 from airtcp_studies.fidelity.measure import Comparer, Repeats, Simulator
 from airtcp_studies.fidelity.page import page, verdict
 from airtcp_studies.fidelity.plot import differences
@@ -89,10 +89,7 @@ def run_fidelity(request: Request) -> None:
         return
     check_outputs(request.out)
     check_outputs(request.pages / FIGURES)
-    try:
-        found = findings.read(request.out / findings.FILE)
-    except findings.FindingsError as error:
-        raise InputError(str(error)) from error
+    found = _findings(request.out / findings.FILE)
     journal = Journal(request.out / JOURNAL)
     simulator = Simulator(request.traces)
     grid = _Part(
@@ -121,11 +118,13 @@ def _run_in_guests(request: Request, kernel: str) -> None:
     """Runs cells on one of Debian's kernels, and writes the page on all kernels that have run."""
     check_outputs(request.out)
     check_outputs(request.pages)
+    causes = _findings(request.out / FINDINGS)
     place = None if request.recorded else kernel_place(kernel)
     simulator = Simulator()
     journal = Journal(journal_of(request.out, kernel))
     comparer = Comparer(simulator, journal, Repeats(most=request.most), place)
-    wanted = [cell for cell in cells(quick=request.quick) if cell.scheme in KERNELS_OWN]
+    few = between_kernels() if request.quick else cells()
+    wanted = [cell for cell in few if cell.scheme in KERNELS_OWN]
     progress = _Progress()
     if place:
         _measure(
@@ -137,7 +136,8 @@ def _run_in_guests(request: Request, kernel: str) -> None:
     if found := comparer.compared(wanted):
         for line in verdict(found, [], progress.missing):
             console.print(line)
-        text = kernels_page(request.out, Journal(request.out / JOURNAL), simulator, wanted, request.most)
+        host = Journal(request.out / JOURNAL)
+        text = kernels_page(request.out, host, simulator, wanted, request.most, causes)
         with writing(request.pages):
             (request.pages / PAGE).write_text(text, encoding="utf-8")
     for note in failure_notes(progress.failures):
@@ -146,6 +146,13 @@ def _run_in_guests(request: Request, kernel: str) -> None:
         raise typer.Exit(INTERRUPTED)
     if progress.failures:
         raise typer.Exit(FAILED)
+
+
+def _findings(path: Path) -> Sequence[findings.Finding]:
+    try:
+        return findings.read(path)
+    except findings.FindingsError as error:
+        raise InputError(str(error)) from error
 
 
 def _measure(parts: Sequence[_Part], circuits: _Circuits, progress: _Progress) -> None:

@@ -161,6 +161,18 @@ def cells(*, quick: bool = False, traces: Path | None = None) -> list[Cell]:
     ]
 
 
+def between_kernels() -> list[Cell]:
+    """Returns the cells on which kernels are compared in guests: few packets, because these are emulated."""
+    return [
+        *(Cell(*at) for at in product(KERNELS_OWN, [Point(2.0, 50.0, loss) for loss in (0.0, 0.01, 0.05)])),
+        *(Cell("cubic", Point(2.0, *at)) for at in ((10.0, 0.05), (200.0, 0.0), (200.0, 0.01))),
+        *(Cell("bbr", Point(2.0, *at)) for at in ((200.0, 0.0), (200.0, 0.05))),
+        *(Cell(scheme, Point(10.0, 50.0, 0.01)) for scheme in ("reno", "cubic")),
+        *(Cell(scheme, Point(2.0, 100.0, overtaking_ms=OVERTAKING_MS)) for scheme in ("cubic", "bbr")),
+        *(Cell(scheme, Point(10.0, 50.0), size_kb=100) for scheme in KERNELS_OWN),
+    ]
+
+
 def _unlimited() -> Iterator[Cell]:
     for scheme in SCHEMES:
         yield from (Cell(scheme, Point(*at)) for at in product(RATES_MBPS, RTTS_MS, LOSSES))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
 
+from airtcp_studies.fidelity.findings import Finding, explained
 from airtcp_studies.fidelity.grid import DURATION_S, Cell
 from airtcp_studies.fidelity.journal import Journal, Outcome
 from airtcp_studies.fidelity.judge import COMPLETION, GOODPUT, RETRANSMITTED, RTT, Aspect
@@ -15,8 +16,11 @@ from airtcp_studies.fidelity.page import UNITS
 from airtcp_studies.frame.docs import table
 
 PAGE = "fidelity-kernels.md"
+FINDINGS = "findings-kernels.toml"
 PREFIX = "kernel-"
 ASPECTS = (GOODPUT, COMPLETION, RETRANSMITTED, RTT)
+SPREAD_SEEDS = 12
+"""Runs of the simulator that say how far seeds are apart."""
 INTRODUCTION = """\
 # What changed between kernels
 
@@ -25,9 +29,13 @@ not edit. The same path and seeds in the simulator (profile `linux`), in guests 
 ({kernels}), and on the host of [fidelity.md](fidelity.md) (Linux {host}).
 
 A guest runs under qemu with a counted clock: the same run gives the same packets, whatever its host does.
-On one path and with one seed all lose the same packets by number, so what differs in a row is the
-kernel's doing: its congestion control, loss detection and pacing. The host's runs are in real time. Each
+On one path and with one seed all lose the same packets by number. The host's runs are in real time. Each
 value is the mean of {seeds}; a run lasts {long:g} s.
+
+Where packets are lost at random, a microsecond decides which of them is lost, so that two kernels that do
+the same differ as two seeds do. *Spread* is what {spread} seeds of the simulator give. A row is **bold**, and
+listed below, if its kernels lie further apart than the spread is wide, and than what counts as close in
+[fidelity.md](fidelity.md).
 """
 
 
@@ -38,14 +46,43 @@ class Column:
     name: str
     outcomes: dict[Cell, list[Outcome]]
 
-    def shown(self, cell: Cell, aspect: Aspect) -> str:
-        values = [value for each in self.outcomes.get(cell, []) if (value := aspect.of(each)) is not None]
-        unit = UNITS[aspect]
-        return f"{fmean(values) * unit.factor:{unit.form}}" if values else "–"
+    def mean(self, cell: Cell, aspect: Aspect) -> float | None:
+        values = list(_values(self.outcomes.get(cell, []), aspect))
+        return fmean(values) if values else None
 
     def timeouts(self, cell: Cell) -> str:
         found = self.outcomes.get(cell, [])
         return f"{fmean(each.timeouts for each in found):.3g}" if found else "–"
+
+
+@dataclass(frozen=True)
+class Row:
+    """A cell in one aspect: the simulator, how far its seeds are apart, and the kernels."""
+
+    cell: Cell
+    aspect: Aspect
+    simulated: float | None
+    spread: tuple[float, float]
+    kernels: tuple[float | None, ...]
+
+    @property
+    def is_apart(self) -> bool:
+        """Whether the kernels differ by more than seeds do, and by more than counts as close."""
+        there = [value for value in self.kernels if value is not None]
+        apart = max(there) - min(there)
+        close = self.aspect.close * (fmean(there) if self.aspect.is_ratio else 1)
+        return apart > max(self.spread[1] - self.spread[0], close)
+
+    def cells(self) -> list[str]:
+        unit = UNITS[self.aspect]
+        least, most = (f"{value * unit.factor:{unit.form}}" for value in self.spread)
+        spread = least if least == most else f"{least} to {most}"
+        name = f"**{self.cell}**" if self.is_apart else str(self.cell)
+        return [name, self._shown(self.simulated), spread, *map(self._shown, self.kernels)]
+
+    def _shown(self, value: float | None) -> str:
+        unit = UNITS[self.aspect]
+        return "–" if value is None else f"{value * unit.factor:{unit.form}}"
 
 
 def journal_of(folder: Path, kernel: str) -> Path:
@@ -53,7 +90,14 @@ def journal_of(folder: Path, kernel: str) -> Path:
     return folder / f"{PREFIX}{kernel}.jsonl"
 
 
-def kernels_page(folder: Path, host: Journal, simulator: Simulator, cells: Sequence[Cell], seeds: int) -> str:
+def kernels_page(
+    folder: Path,
+    host: Journal,
+    simulator: Simulator,
+    cells: Sequence[Cell],
+    seeds: int,
+    findings: Sequence[Finding],
+) -> str:
     """Returns the page on all kernels of which the folder has runs.
 
     # Arguments
@@ -67,9 +111,10 @@ def kernels_page(folder: Path, host: Journal, simulator: Simulator, cells: Seque
     found = [cell for cell in cells if any(journal.of(cell, seeds) for journal in journals.values())]
     guests = [_column(version, journal, found, seeds) for version, journal in journals.items()]
     most = max(len(runs) for guest in guests for runs in guest.outcomes.values())
-    sim = Column("simulator", {cell: simulator.outcomes(cell, most) for cell in found})
+    sim = Column("simulator", {cell: simulator.outcomes(cell, SPREAD_SEEDS) for cell in found})
     release = ", ".join(sorted({run.kernel for cell in found for run in host.of(cell, most)})) or "–"
-    columns = [sim, *guests, _column(release, host, found, most)]
+    kernels = [*guests, _column(release, host, found, most)]
+    kernels.sort(key=lambda column: _order(column.name))
     introduction = INTRODUCTION.format(
         first=versions[0],
         most=most,
@@ -77,28 +122,66 @@ def kernels_page(folder: Path, host: Journal, simulator: Simulator, cells: Seque
         host=release,
         seeds="one seed" if most == 1 else f"{most} seeds",
         long=DURATION_S,
+        spread=SPREAD_SEEDS,
     )
-    return "\n".join([introduction, *_tables(found, columns)]).rstrip() + "\n"
+    rows = [row for aspect in ASPECTS for row in _rows(aspect, found, sim, kernels, most)]
+    parts = [introduction, *_differences(rows, findings), *_tables(rows, kernels)]
+    return "\n".join([*parts, *_timeouts(found, [sim, *kernels], most)]).rstrip() + "\n"
 
 
 def _order(version: str) -> list[int]:
-    return [int(part) for part in version.split(".")]
+    return [int(part) for part in version.split(".") if part.isdigit()]
 
 
 def _column(name: str, journal: Journal, cells: Sequence[Cell], seeds: int) -> Column:
     return Column(name, {cell: [run.outcome for run in journal.of(cell, seeds)] for cell in cells})
 
 
-def _tables(cells: Sequence[Cell], columns: Sequence[Column]) -> Iterator[str]:
-    names = [column.name for column in columns]
+def _values(runs: Sequence[Outcome], aspect: Aspect) -> Iterator[float]:
+    yield from (value for each in runs if (value := aspect.of(each)) is not None)
+
+
+def _rows(
+    aspect: Aspect, cells: Sequence[Cell], sim: Column, kernels: Sequence[Column], seeds: int
+) -> Iterator[Row]:
+    for cell in cells:
+        if (aspect is COMPLETION) != (cell.size_kb > 0) and aspect is not RETRANSMITTED:
+            continue
+        all_seeds = list(_values(sim.outcomes[cell], aspect))
+        first = Column(sim.name, {cell: sim.outcomes[cell][:seeds]})
+        yield Row(
+            cell,
+            aspect,
+            first.mean(cell, aspect),
+            (min(all_seeds), max(all_seeds)),
+            tuple(kernel.mean(cell, aspect) for kernel in kernels),
+        )
+
+
+def _differences(rows: Sequence[Row], findings: Sequence[Finding]) -> Iterator[str]:
+    apart = [row for row in rows if row.is_apart]
+    yield f"## What differs\n\n{len(apart) or 'None'} of {len(rows)} rows.\n"
+    if apart:
+        told = [[str(row.cell), row.aspect.name, _numbers(row.cell, findings)] for row in apart]
+        yield from table(["cell", "aspect", "finding"], told)
+    for number, finding in enumerate(findings, 1):
+        yield f"{number}. **{finding.title}** ({finding.measured}) {finding.text}\n"
+
+
+def _numbers(cell: Cell, findings: Sequence[Finding]) -> str:
+    return ", ".join(map(str, explained(cell, findings))) or "unexplained"
+
+
+def _tables(rows: Sequence[Row], kernels: Sequence[Column]) -> Iterator[str]:
+    header = ["cell", "simulator", "spread", *(column.name for column in kernels)]
     for aspect in ASPECTS:
-        rows = [
-            [str(cell), *(column.shown(cell, aspect) for column in columns)]
-            for cell in cells
-            if (aspect is COMPLETION) == (cell.size_kb > 0) or aspect is RETRANSMITTED
-        ]
-        if rows:
+        if found := [row.cells() for row in rows if row.aspect is aspect]:
             yield f"## {aspect.name[0].upper()}{aspect.name[1:]} [{UNITS[aspect].name}]\n"
-            yield from table(["cell", *names], rows)
+            yield from table(header, found)
+
+
+def _timeouts(cells: Sequence[Cell], columns: Sequence[Column], seeds: int) -> Iterator[str]:
+    first = [Column(each.name, {cell: each.outcomes[cell][:seeds] for cell in cells}) for each in columns]
     yield "## Timeouts per run\n"
-    yield from table(["cell", *names], [[str(cell), *(c.timeouts(cell) for c in columns)] for cell in cells])
+    rows = [[str(cell), *(column.timeouts(cell) for column in first)] for cell in cells]
+    yield from table(["cell", *(column.name for column in columns)], rows)

@@ -21,7 +21,7 @@ from airtcp_studies.fidelity.circuit_journal import CIRCUITS, CircuitJournal, On
 from airtcp_studies.fidelity.circuit_page import SEEDS, CircuitRuns, circuit_section, papers_rows
 from airtcp_studies.fidelity.circuits import KEPT_ROWS, PAPERS_ROWS, Row, Setting
 from airtcp_studies.fidelity.findings import Finding
-from airtcp_studies.fidelity.grid import SCHEMES, Cell, Point, cells, scenario
+from airtcp_studies.fidelity.grid import SCHEMES, Cell, Point, between_kernels, cells, scenario
 from airtcp_studies.fidelity.journal import Journal, Measured, Outcome, outcome
 from airtcp_studies.fidelity.judge import (
     COMPLETION,
@@ -33,6 +33,7 @@ from airtcp_studies.fidelity.judge import (
     Verdict,
     tally,
 )
+from airtcp_studies.fidelity.kernels import FINDINGS, PAGE, journal_of, kernels_page
 from airtcp_studies.fidelity.measure import Comparer, Repeats, Simulator
 from airtcp_studies.fidelity.page import page, verdict
 from hypothesis import given, settings
@@ -366,6 +367,41 @@ def test_a_feature_of_the_papers_data_tcp_is_worth_what_its_absence_costs(row: R
     assert re.sub(r":f\d=false", "", without) == whole
     half = [Told({"one1": goodput}, {}, 0, 1, 1, 1) for goodput in (8e6, 4e6)]
     assert row.value(half) == 100.0
+
+
+# Kernels beside each other.
+
+DOCS = Path(__file__).parents[3] / "docs"
+APART = Finding("One halves", "2026-11-28", ("reno: *",), "It does.")
+
+
+def on_kernels(folder: Path, **goodput_bps: float) -> str:
+    """Returns the page on one cell, which each kernel and the host have run once."""
+    for version, value in goodput_bps.items():
+        kernel = version.removeprefix("linux").replace("_", ".")
+        Journal(journal_of(folder, kernel)).add(measured(NEAR, 1, value))
+    host = Journal(folder / "host")
+    host.add(measured(NEAR, 1, 9.5e6))
+    return kernels_page(folder, host, Simulator(), [NEAR], 1, [APART])
+
+
+def test_a_row_is_apart_if_kernels_differ_by_more_than_seeds(tmp_path: Path) -> None:
+    near = on_kernels(tmp_path / "near", linux5_10=9.6e6, linux6_1=9.5e6)
+    assert "None of 3 rows." in near
+    assert "| reno: 10 Mbit/s, 10 ms, 0 % | 9.65 |" in near
+    far = on_kernels(tmp_path / "far", linux6_1=9.5e6, linux5_10=4.8e6)
+    assert "1 of 3 rows." in far
+    assert "| reno: 10 Mbit/s, 10 ms, 0 % | goodput | 1 |" in far
+    (row,) = [line for line in far.splitlines() if line.startswith("| **reno: 10 Mbit/s, 10 ms, 0 %**")]
+    assert row.endswith("| 4.8 | 9.5 | 9.5 |")
+
+
+def test_the_page_on_kernels_is_what_the_records_give() -> None:
+    folder = DOCS / "fidelity"
+    causes = findings.read(folder / FINDINGS)
+    text = kernels_page(folder, Journal(folder / "kernel.jsonl"), Simulator(), between_kernels(), 1, causes)
+    assert (DOCS / PAGE).read_text() == text
+    assert "unexplained" not in text
 
 
 # The command.
