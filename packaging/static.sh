@@ -52,4 +52,5 @@ cargo build --profile "$profile" --target "$target" -p airtcp-live --bin airtcpd
 install -D "target/$target/${profile/#dev/debug}/airtcpd" "$out"
 "${tools}strip" "$out"
 ! readelf -d "$out" | grep NEEDED || { echo "$out is not static"; exit 1; }
-echo "$out: $(stat -c %s "$out") bytes"
+scripts/install-tools.sh xz=xz-utils
+echo "$out: $(stat -c %s "$out") bytes, $(xz -9c "$out" | wc -c) with xz"
