@@ -101,8 +101,10 @@ fn config() -> impl Strategy<Value = TcpConfig> {
         Just(TimeoutPolicy::GoBackNAtOnce),
         Just(TimeoutPolicy::SelectiveRepeat)
     ];
-    (0usize..PROFILES.len(), recovery, policy, any::<[bool; 9]>(), 1u32..3, 3_000u64..200_000, send_buffer)
-        .prop_map(|(profile, recovery, timeout_policy, bits, ack_every, window, send_buffer)| {
+    let few = (1u32..3, 0u8..3);
+    (0usize..PROFILES.len(), recovery, policy, any::<[bool; 9]>(), few, 3_000u64..200_000, send_buffer)
+        .prop_map(|(profile, recovery, timeout_policy, bits, few, window, send_buffer)| {
+            let (ack_every, tail_copies) = few;
             let [sack, timestamps, window_scaling, eifel, f_rto, prr, nagle, ecn, each] = bits;
             let profile = (PROFILES[profile].config)();
             let timers = if each { RtoTimers::Segment } else { RtoTimers::Connection };
@@ -118,6 +120,7 @@ fn config() -> impl Strategy<Value = TcpConfig> {
                 recovery,
                 timeout_policy,
                 ack_every,
+                tail_copies,
                 dsack: sack,
                 send_buffer,
                 receive_window: Bytes(window),

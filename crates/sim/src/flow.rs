@@ -142,6 +142,8 @@ pub struct Past {
     pub completions: Vec<Dur>,
     /// In the warm-up.
     pub packets_delivered: u64,
+    /// SRTT and RTTVAR of the last connection that ended, at each end, if they are shared.
+    pub known_rtts: [Option<(Dur, Dur)>; 2],
     /// When the receiver had all that the application wrote before it closed.
     pub completed: Option<Time>,
 }
@@ -225,7 +227,8 @@ impl Counts {
 /// Does a segment sent for this reason carry bytes that were sent before?
 #[inline]
 pub fn is_retransmission(reason: Reason) -> bool {
-    matches!(reason, Reason::FastRetransmit | Reason::Retransmit | Reason::Timeout | Reason::TailLossProbe)
+    use Reason::{Copy, FastRetransmit, Retransmit, TailLossProbe, Timeout};
+    matches!(reason, FastRetransmit | Retransmit | Timeout | TailLossProbe | Copy)
 }
 
 /// Totals of a connection.

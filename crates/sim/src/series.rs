@@ -272,6 +272,7 @@ impl Recorder {
             Reason::FastRetransmit => "fast-retransmit",
             Reason::Timeout => "timeout",
             Reason::TailLossProbe => "probe",
+            Reason::Copy => "copy",
             _ => "retransmit",
         };
         self.series.events.push(now.0, u64::from(flow), kind, "", offset, 1);

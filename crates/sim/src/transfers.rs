@@ -42,10 +42,15 @@ impl Transfers {
                 let mut draw = || (Seq(chance.u32()), chance.u64());
                 (draw(), draw())
             });
-        let ends = [
+        let mut ends = [
             Connection::connect_by(&flow.shared.rules, sender_iss, sender_seed, now),
             Connection::listen_by(&flow.shared.rules, receiver_iss, receiver_seed),
         ];
+        let known = flow.past.as_ref().map_or([None; 2], |past| past.known_rtts);
+        for (end, (srtt, rttvar)) in ends.iter_mut().zip(known).filter_map(|(end, known)| Some((end, known?)))
+        {
+            end.share_rtt(srtt, rttvar);
+        }
         self.opened += 1;
         self.place(Transfer::new(index as u32, self.opened - 1, ends, now))
     }
@@ -112,7 +117,12 @@ impl Transfers {
         let transfer = self.get_mut(id);
         let totals = Totals::of(transfer);
         transfer.phase = Phase::Retired;
-        flows[transfer.flow as usize].past.get_or_insert_default().retired.add(&totals);
+        let flow = &mut flows[transfer.flow as usize];
+        let past = flow.past.get_or_insert_default();
+        past.retired.add(&totals);
+        if flow.shared.rules.config.temporal_sharing {
+            past.known_rtts = transfer.ends.each_ref().map(Connection::known_rtt);
+        }
         self.free.push(id);
     }
 

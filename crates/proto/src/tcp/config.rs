@@ -71,6 +71,9 @@ pub struct TcpConfig {
     pub eln: bool,
     /// Nagle's algorithm (RFC 9293 §3.7.4).
     pub nagle: bool,
+    /// Copies of each of the last ten segments that leave once nothing else is to be sent, to a peer with SACK: where many packets are
+    /// lost, short transfers then seldom wait for a repair (Flach et al., SIGCOMM 2013). 0: none.
+    pub tail_copies: u8,
 
     /// Acknowledge every so many full segments at the latest: 1 = each at once, 2 = delayed ACKs (RFC 5681 §4.2).
     pub ack_every: u32,
@@ -102,6 +105,9 @@ pub struct TcpConfig {
     pub f_rto: bool,
     pub rto: RtoConfig,
 
+    /// A connection begins with SRTT and RTTVAR of the last one to the same peer (RFC 9040, temporal sharing), so that its SYN's timer
+    /// does, too. In a scenario, the peer of a flow.
+    pub temporal_sharing: bool,
     /// How long TIME-WAIT lasts: 2·MSL (RFC 9293 §3.6.1).
     pub time_wait: Dur,
     /// Attempts before a connection is given up: retransmissions of one segment in a row.

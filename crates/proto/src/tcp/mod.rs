@@ -9,6 +9,7 @@ mod allowance;
 mod answered;
 pub mod config;
 pub mod connection;
+mod copies;
 mod core;
 mod duplicates;
 mod handshake;

@@ -1,5 +1,7 @@
 //! What leaves next, and why.
 
+use super::scoreboard::Outstanding;
+
 /// A range of the stream to put into a segment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Outgoing {
@@ -7,6 +9,14 @@ pub struct Outgoing {
     pub end: u64,
     pub is_pushed: bool,
     pub reason: Reason,
+}
+
+impl Outgoing {
+    /// The segment `sent`, which leaves for this reason.
+    #[inline(always)]
+    pub fn of(sent: &Outstanding, reason: Reason) -> Outgoing {
+        Outgoing { start: sent.start, end: sent.end, is_pushed: sent.is_pushed, reason }
+    }
 }
 
 /// Why a segment is sent.
@@ -23,6 +33,8 @@ pub enum Reason {
     Timeout,
     /// A tail loss probe that resends (RFC 8985 §7).
     TailLossProbe,
+    /// A copy that leaves before a loss could be noticed (`tail_copies`).
+    Copy,
     /// A zero-window probe (RFC 9293 §3.8.6.1).
     WindowProbe,
     /// No sequence space: an acknowledgment, a window update, a reset.

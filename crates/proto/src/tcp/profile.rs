@@ -81,6 +81,7 @@ pub fn rfc() -> TcpConfig {
         ecn_retransmissions: false,
         eln: false,
         nagle: true,
+        tail_copies: 0,
         ack_every: 2,
         // RFC 5681 §4.2: within 500 ms; 200 ms is what stacks do.
         delayed_ack: Dur::from_millis(200),
@@ -112,6 +113,7 @@ pub fn rfc() -> TcpConfig {
             restart_at_fast_retransmit: false,
             min_on_variance: false,
         },
+        temporal_sharing: false,
         time_wait: Dur::from_secs(60),
         max_retries: 15,
     }

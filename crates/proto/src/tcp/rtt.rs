@@ -41,6 +41,8 @@ pub struct RttEstimator {
     has_sample: bool,
     /// No sample has ever been taken.
     is_initial: bool,
+    /// SRTT and RTTVAR began with those of an earlier connection.
+    is_shared: bool,
     /// There is a sample, no clock ticks, and RTTVAR falls slowly: Linux's arithmetic for all samples but the first.
     is_linuxs: bool,
     /// Expiries in a row.
@@ -66,11 +68,29 @@ impl RttEstimator {
             rttvar: Dur::ZERO,
             has_sample: false,
             is_initial: true,
+            is_shared: false,
             is_linuxs: false,
             backoff: 0,
             min: Dur::MAX,
             slow_decay: SlowDecay::default(),
         }
+    }
+
+    /// Begins with SRTT and RTTVAR of an earlier connection to the same peer (RFC 9040).
+    pub fn share(&mut self, srtt: Dur, rttvar: Dur) {
+        self.on_first_sample(srtt, 0);
+        self.rttvar = rttvar.max(self.rules.variance_floor);
+        self.is_shared = true;
+    }
+
+    /// SRTT and RTTVAR, if they are known.
+    pub fn known(&self) -> Option<(Dur, Dur)> {
+        self.has_sample.then_some((self.srtt, self.rttvar))
+    }
+
+    /// Returns whether SRTT and RTTVAR follow from more than this connection's samples.
+    pub fn is_shared(&self) -> bool {
+        self.is_shared
     }
 
     /// Takes `rtt` into account for [`min`](RttEstimator::min).

@@ -14,6 +14,8 @@ pub struct Stats {
     pub timeouts: u64,
     pub fast_retransmits: u64,
     pub tail_loss_probes: u64,
+    /// Segments sent again before a loss could be noticed (`tail_copies`). They are no retransmissions.
+    pub copies: u64,
     /// How often the controller has reduced cwnd.
     pub cwnd_reductions: u64,
     /// Timeouts and recoveries that Eifel detection, F-RTO or DSACKs have proved spurious.
@@ -37,6 +39,7 @@ pub struct Counters {
     pub timeouts: u32,
     pub fast_retransmits: u32,
     pub tail_loss_probes: u32,
+    pub copies: u32,
     pub cwnd_reductions: u32,
     pub spurious_detected: u32,
     /// Of the segments on the scoreboard, those without data: a SYN, and perhaps a FIN.
@@ -59,6 +62,7 @@ impl Counters {
             timeouts: self.timeouts.into(),
             fast_retransmits: self.fast_retransmits.into(),
             tail_loss_probes: self.tail_loss_probes.into(),
+            copies: self.copies.into(),
             cwnd_reductions: self.cwnd_reductions.into(),
             spurious_detected: self.spurious_detected.into(),
             duplicate_acks_received: self.duplicate_acks_received,

@@ -2,6 +2,7 @@
 
 mod acknowledging;
 mod attacks;
+mod copies;
 mod corruption;
 mod eln;
 mod fast_open;

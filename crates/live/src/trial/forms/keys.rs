@@ -48,6 +48,7 @@ const RULES: &[(&str, Rule)] = &[
     ("ecn_retransmissions", Fixed("the kernel's retransmissions are never ECN-capable")),
     ("eln", Fixed("the kernel has no explicit loss notification")),
     ("nagle", Set(|config, form| form.socket.nodelay = !config.nagle)),
+    ("tail_copies", Fixed("the kernel sends a segment again only if it may be lost")),
     ("ack_every", Judge(ack_every)),
     ("delayed_ack", Small("the kernel delays an ACK by 40 to 200 ms, depending on how segments arrive")),
     ("delayed_ack_tick", Fixed("the kernel's delayed ACKs follow no clock tick")),
@@ -76,6 +77,7 @@ const RULES: &[(&str, Rule)] = &[
     ("rto.arithmetic", Fixed("the kernel keeps SRTT and RTTVAR in microseconds")),
     ("rto.restart_at_fast_retransmit", Fixed("the kernel's timer restarts when data is acknowledged")),
     ("rto.min_on_variance", Elsewhere),
+    ("temporal_sharing", Fixed("the kernel's SYN waits for a second whatever it remembers of the peer")),
     ("time_wait", Small("TIME-WAIT lasts 60 s in the kernel")),
     ("max_retries", Set(|config, form| form.sysctl("tcp_retries2", config.max_retries))),
 ];
@@ -93,6 +95,7 @@ const SENDERS: &[&str] = &[
     "loss_window",
     "ecn_retransmissions",
     "nagle",
+    "tail_copies",
     "send_buffer",
     "recovery",
     "timeout_policy",

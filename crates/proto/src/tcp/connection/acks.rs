@@ -25,6 +25,7 @@ impl Connection {
     fn take_news(&mut self, now: Time, segment: &Header, sack: &SackBlocks, ack: u64, window: u64) {
         let mut blocks = [(0, 0); 4];
         let (count, dsack) = self.sack_blocks(segment.ack, sack, ack, &mut blocks);
+        let dsack = dsack.filter(|_| !self.sender_mut().explains_duplicate());
         let flags = segment.flags();
         let ack_in = AckIn {
             dsack,

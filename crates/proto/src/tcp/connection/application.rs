@@ -121,6 +121,16 @@ impl Connection {
         Some((from - 1, first..end))
     }
 
+    /// Before the SYN leaves or comes: SRTT and RTTVAR of an earlier connection to the same peer (RFC 9040).
+    pub fn share_rtt(&mut self, srtt: Dur, rttvar: Dur) {
+        self.sender_mut().core.rtt.share(srtt, rttvar);
+    }
+
+    /// SRTT and RTTVAR, for [`share_rtt`](Connection::share_rtt) of a later connection.
+    pub fn known_rtt(&self) -> Option<(Dur, Dur)> {
+        self.ask_sender(|sender| sender.core.rtt.known())
+    }
+
     /// Bytes that the application has written.
     pub fn written(&self) -> u64 {
         self.sender.get().map_or(0, Sender::written)

@@ -49,6 +49,9 @@ impl Connection {
         self.fast_opening().is_early = true;
         let mss = self.negotiated.mss;
         self.sender_mut().core.set_mss(mss);
+        if !self.negotiated.sack {
+            self.sender_mut().forgo_copies();
+        }
         self.notify(Event::Connected);
         self.received()
     }
@@ -84,7 +87,8 @@ impl Connection {
         if !self.is_early() {
             return false;
         }
-        let Some(outgoing) = self.sender_mut().poll_early(now) else { return false };
+        let sender = self.sender_mut();
+        let Some(outgoing) = sender.poll_early(now).or_else(|| sender.poll_copy(now)) else { return false };
         self.data_segment(now, &outgoing, out);
         true
     }

@@ -68,6 +68,8 @@ struct Rare {
     /// The end of TIME-WAIT, or of FIN-WAIT-2 once the application has closed.
     wait_deadline: Time,
     fast_open: FastOpening,
+    /// The last SYN or SYN-ACK, and how many copies of it are to leave (`tail_copies`).
+    syn: (Transmit, u8),
 }
 
 impl Default for Rare {
@@ -77,6 +79,7 @@ impl Default for Rare {
             reset_due: None,
             wait_deadline: Time::NEVER,
             fast_open: FastOpening::default(),
+            syn: (Transmit::default(), 0),
         }
     }
 }

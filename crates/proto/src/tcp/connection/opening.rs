@@ -2,7 +2,7 @@
 
 use super::fast_open::FastOpening;
 use super::half::Half;
-use super::{Connection, Event, Reason, Receiver, State, Transmit};
+use super::{Connection, Event, Rare, Reason, Receiver, State, Transmit};
 use crate::Chances;
 use crate::cc::WindowRules;
 use crate::tcp::handshake::{Negotiated, negotiate, offer};
@@ -91,7 +91,11 @@ impl Connection {
         self.state = if self.sender_mut().has_sent_fin() { State::FinWait1 } else { State::Established };
         let Negotiated { mss, sack, .. } = self.negotiated;
         let sender = self.sender.wake(&self.rules, &self.negotiated);
-        sender.establish(&self.rules, mss.into(), sack && self.rules.config.reads_sack());
+        let has_sack = sack && self.rules.config.reads_sack();
+        sender.establish(&self.rules, mss.into(), has_sack);
+        if !has_sack {
+            sender.forgo_copies();
+        }
         let rtt = &sender.core.rtt;
         self.receiver.wake(&self.rules, &self.negotiated).acks.on_handshake(rtt.srtt(), rtt.rto());
         if !is_early {
@@ -125,7 +129,7 @@ impl Connection {
     }
 
     pub(super) fn poll_syn(&mut self, now: Time, out: &mut Transmit) -> bool {
-        let Some(outgoing) = self.sender_mut().poll_syn(now) else { return false };
+        let Some(outgoing) = self.sender_mut().poll_syn(now) else { return self.poll_copy_of_syn(out) };
         let receiver = self.receiver.wake(&self.rules, &self.negotiated);
         let config = &self.rules.config;
         let mut segment = Segment {
@@ -152,6 +156,20 @@ impl Connection {
         segment.syn.fast_open = self.fast_open_option(outgoing.reason == Reason::New);
         segment.len = self.text_of_syn(now, &segment);
         *out = Transmit { segment, ecn: Ecn::NotEct, reason: outgoing.reason, offset: 0 };
+        let copies = self.rules.config.tail_copies;
+        // A SYN-ACK that answers another copy of the SYN is one itself.
+        if copies > 0 && outgoing.reason != Reason::Retransmit {
+            let copy = Transmit { reason: Reason::Copy, ..*out };
+            self.rare.get_or_insert_default().syn = (copy, copies);
+        }
+        true
+    }
+
+    fn poll_copy_of_syn(&mut self, out: &mut Transmit) -> bool {
+        let Some(Rare { syn: (copy, left @ 1..), .. }) = self.rare.as_deref_mut() else { return false };
+        *left -= 1;
+        *out = *copy;
+        self.sender_mut().core.stats.copies += 1;
         true
     }
 }

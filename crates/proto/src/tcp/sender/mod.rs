@@ -7,6 +7,7 @@ mod timers;
 mod transmit;
 
 use super::config::{RtoTimers, RttTiming, TimeoutPolicy};
+use super::copies::Copies;
 use super::core::Core;
 use super::handshake::Rules;
 use super::pacer::Pacer;
@@ -68,6 +69,8 @@ pub struct Sender {
     is_closing: bool,
     /// Data was left when nothing more could be sent.
     has_data_waiting: bool,
+    /// Present if the tail is copied.
+    copies: Option<Box<Copies>>,
     /// Present if each segment has a timer of its own; `rto_deadline` is then the earliest of them.
     segment_timers: Option<Box<SegmentTimers>>,
     /// Position after the last byte written; the FIN, if any, stands there.
@@ -113,6 +116,7 @@ impl Sender {
             unpushed_limit: 1,
             is_closing: false,
             has_data_waiting: false,
+            copies: (config.tail_copies > 0).then(|| Box::new(Copies::new(config.tail_copies))),
             short_end: 0,
             peer_window_max: 0,
             last_window: 0,
@@ -215,6 +219,21 @@ impl Sender {
         self.is_closing = true;
     }
 
+    /// The peer reports no SACK blocks: duplicates would look like losses.
+    pub fn forgo_copies(&mut self) {
+        self.copies = None;
+    }
+
+    #[inline]
+    pub fn makes_copies(&self) -> bool {
+        self.copies.is_some()
+    }
+
+    /// Returns whether a copy, and no retransmission, explains that a segment has come twice.
+    pub fn explains_duplicate(&mut self) -> bool {
+        self.copies.as_mut().is_some_and(|copies| copies.explain_duplicate())
+    }
+
     /// The window on a SYN or SYN-ACK, never scaled.
     pub fn on_initial_window(&mut self, window: u64, seq: Seq) {
         (self.window_seq, self.window_ack, self.last_window) = (seq, self.core.una(), window as u32);
@@ -278,7 +297,7 @@ impl Sender {
     pub fn only_syn(&self) -> Option<(Time, Dur)> {
         let Core { sampler, cc, rtt, .. } = &self.core;
         let is_only = self.core.una() == 1 && sampler.lost == 0 && !cc.has_controller() && self.is_idle();
-        (is_only && rtt.min() != Dur::MAX).then_some((self.last_sent_at, rtt.min()))
+        (is_only && !rtt.is_shared() && rtt.min() != Dur::MAX).then_some((self.last_sent_at, rtt.min()))
     }
 
     /// SND.WND, the largest window that the peer ever offered, and SND.WL1.

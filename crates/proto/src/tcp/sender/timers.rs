@@ -67,7 +67,9 @@ impl Sender {
 
     #[inline]
     fn has_something_to_send(&self) -> bool {
-        (self.core.board.lost() > 0 || self.unsent() > 0) && self.core.board.in_flight() < self.core.window()
+        let has_copies = || self.copies.as_ref().is_some_and(|copies| copies.are_due(self.core.nxt()));
+        (self.core.board.lost() > 0 || self.unsent() > 0 || has_copies())
+            && self.core.board.in_flight() < self.core.window()
     }
 
     pub fn handle_timeout(&mut self, now: Time) {

@@ -1,10 +1,11 @@
 //! Which segment leaves next, if any may.
 
 use super::Sender;
-use crate::tcp::core::Phase;
+use crate::tcp::copies::TAIL;
+use crate::tcp::core::{Core, Phase};
 use crate::tcp::outgoing::{Outgoing, Reason};
 use crate::tcp::recovery::LossRecovery;
-use crate::tcp::scoreboard::Outstanding;
+use crate::tcp::scoreboard::{Fate, Outstanding};
 use airtcp_wire::{Dur, Rate, Time};
 
 impl Sender {
@@ -48,7 +49,31 @@ impl Sender {
         if outgoing.is_none() {
             self.has_data_waiting = self.core.nxt() < self.write_end;
         }
-        outgoing
+        outgoing.or_else(|| self.poll_copy(now))
+    }
+
+    /// The next copy of the tail, if all that was written has left.
+    pub fn poll_copy(&mut self, now: Time) -> Option<Outgoing> {
+        if self.copies.is_none() || self.unsent() > 0 || self.core.board.lost() > 0 || self.is_held_back(now)
+        {
+            return None;
+        }
+        let Core { board, .. } = &self.core;
+        let copies = self.copies.as_mut()?;
+        if copies.is_new_tail(self.core.nxt()) {
+            let tail = board.len().saturating_sub(TAIL)..board.len();
+            let segments = tail.filter_map(|index| board.get(index)).filter(|sent| sent.start > 0);
+            segments.for_each(|sent| copies.add(Outgoing::of(&sent, Reason::Copy)));
+        }
+        let room = self.core.window().saturating_sub(board.in_flight());
+        let has_arrived = |segment: &Outgoing| {
+            let sent = board.get(board.index_at(segment.start));
+            segment.end <= board.una() || sent.is_some_and(|sent| sent.fate == Fate::Sacked)
+        };
+        let copy = copies.poll(board.una(), room, has_arrived)?;
+        self.core.stats.copies += 1;
+        self.pace(now, copy.end - copy.start);
+        Some(copy)
     }
 
     fn poll_outstanding(&mut self, now: Time) -> Option<Outgoing> {
@@ -109,7 +134,11 @@ impl Sender {
             self.rto_deadline = self.core.rtt.deadline(now);
         }
         self.after_send(now, &sent, self.core.board.number(index));
-        Some(Outgoing { start: sent.start, end: sent.end, is_pushed: sent.is_pushed, reason })
+        let outgoing = Outgoing::of(&sent, reason);
+        if sent.start > 0 && self.unsent() == 0 {
+            self.copies.iter_mut().for_each(|copies| copies.add(outgoing));
+        }
+        Some(outgoing)
     }
 
     fn poll_new(&mut self, now: Time) -> Option<Outgoing> {
@@ -231,7 +260,7 @@ impl Sender {
         self.timed.iter_mut().for_each(|timed| timed.on_sent(now, sent.end));
         self.after_send(now, &sent, number);
         self.note_usage(false);
-        Outgoing { start: sent.start, end: sent.end, is_pushed: sent.is_pushed, reason: Reason::New }
+        Outgoing::of(&sent, Reason::New)
     }
 
     #[inline(always)]
@@ -354,8 +383,8 @@ impl Sender {
         (may_leave && !self.must_wait_for_more(length, self.unsent())).then(|| self.send_new(now, length))
     }
 
-    /// What was sent with the SYN, or behind it, has not been taken: it is resent at once, and that is no sign of congestion (RFC 7413
-    /// §4.2.1).
+    /// What was sent with the SYN has not been taken: it is resent at once, and that is no sign of congestion
+    /// (RFC 7413 §4.2.1).
     pub fn resend_early(&mut self) {
         (0..self.core.board.len()).for_each(|index| self.core.mark_lost(index));
     }

@@ -62,6 +62,9 @@ impl Connection {
             return Prediction::Nothing;
         }
         let Some(sender) = self.sender.get() else { return Prediction::Receiving };
+        if sender.makes_copies() {
+            return Prediction::Nothing;
+        }
         let is_ordinary = self.state == State::Established
             && self.events == 0
             && !self.owes_reset()
