@@ -7,6 +7,7 @@ use super::flows::Flows;
 use super::half_open::{Begun, HALF_OPEN_BYTES, HalfOpen};
 use super::isn::InitialNumbers;
 use super::outbox::Outbox;
+use super::round_trips::RoundTrips;
 use super::store::Tally;
 use super::stream::Room;
 use super::too_big::TooBig;
@@ -72,6 +73,7 @@ pub struct Stack<D> {
     /// Until when an ACK may bring a SYN cookie back.
     cookies_until: Time,
     fast_opens: FastOpens,
+    round_trips: RoundTrips,
     /// Connections that a SYN's text has opened, and whose handshake may still go on.
     early: Vec<FlowKey>,
     tally: Tally,
@@ -101,6 +103,7 @@ impl<D: PacketDevice> Stack<D> {
             half_open: HalfOpen::default(),
             cookies_until: Time::ZERO,
             fast_opens: FastOpens::default(),
+            round_trips: RoundTrips::default(),
             early: Vec::new(),
             tally: Tally::default(),
             established: VecDeque::new(),
@@ -140,12 +143,14 @@ impl<D: PacketDevice> Stack<D> {
         Ok(key)
     }
 
-    /// Prepares a new connection to open fast, if it may.
+    /// Prepares a new connection to begin as the last one to its peer has ended, and to open fast, if it may.
     fn prepare(&self, now: Time, flow: &mut StackFlow) {
+        let peer = flow.peer();
+        self.share_round_trip(flow);
         if !self.settings.fast_open {
             return;
         }
-        match self.fast_opens.opening(now, flow.endpoints.reversed().source().ip()) {
+        match self.fast_opens.opening(now, peer) {
             Opening::Fast(cookie, mss) => flow.open_fast(cookie, mss, now + PATIENCE),
             Opening::Request => flow.stream.connection().request_cookie(),
             Opening::Plain => {}
@@ -269,6 +274,12 @@ impl<D: PacketDevice> Stack<D> {
         Ok(true)
     }
 
+    fn share_round_trip(&self, flow: &mut StackFlow) {
+        if let Some((srtt, rttvar)) = self.round_trips.get(flow.peer()) {
+            flow.stream.connection().share_rtt(srtt, rttvar);
+        }
+    }
+
     /// Sends what may be sent now.
     pub fn flush(&mut self, now: Time, key: FlowKey) {
         let Some(flow) = self.flows.get_mut(key) else { return };
@@ -327,6 +338,11 @@ impl<D: PacketDevice> Stack<D> {
     /// Nobody uses the flow any more. It is reset unless it is over.
     pub fn release(&mut self, now: Time, key: FlowKey) {
         let Some(flow) = self.flows.get_mut(key) else { return };
+        if self.settings.config.temporal_sharing
+            && let Some(known) = flow.stream.connection().known_rtt()
+        {
+            self.round_trips.learn(flow.peer(), known);
+        }
         flow.phase = Phase::Released;
         if !flow.is_over() {
             flow.stream.abort();
@@ -416,8 +432,8 @@ impl<D: PacketDevice> Stack<D> {
         }
     }
 
-    /// Returns whether a SYN's text may be taken at once. Of connections opened so, no more may be unconfirmed than handshakes (RFC 7413
-    /// §5.1).
+    /// Returns whether a SYN's text may be taken at once. No more connections opened so may be unconfirmed than
+    /// handshakes (RFC 7413 §5.1).
     fn may_take_text(&mut self, now: Time, endpoints: &Endpoints, packet: &TcpPacket) -> bool {
         if !self.settings.fast_open || !packet.segment.syn.fast_open.has_cookie() {
             return false;
@@ -440,6 +456,7 @@ impl<D: PacketDevice> Stack<D> {
         let (iss, seed) = (self.numbers.next(now, &endpoints), self.chance.u64());
         let Ok(machine) = Connection::listen(&self.config(endpoints.source()), iss, seed) else { return };
         let mut flow = StackFlow::new(machine, endpoints, &self.settings, &self.tally);
+        self.share_round_trip(&mut flow);
         flow.handle_trusted_syn(now, &packet.segment, packet.ecn, &self.received[packet.payload.clone()]);
         let key = self.flows.insert(flow);
         self.early.push(key);
@@ -451,7 +468,7 @@ impl<D: PacketDevice> Stack<D> {
     fn note_syn_ack(&mut self, now: Time, key: FlowKey, packet: &TcpPacket) {
         let cookie = self.cookie_of(packet).filter(|_| self.settings.fast_open);
         let Some(flow) = self.flows.get(key).filter(|flow| flow.is_connected) else { return };
-        let peer = flow.endpoints.reversed().source().ip();
+        let peer = flow.peer();
         if flow.cookie.is_some() {
             self.fast_opens.handle_open(now, peer, !flow.has_resent_syn());
         }

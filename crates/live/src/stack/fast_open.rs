@@ -20,8 +20,8 @@ const MOST_TAKEN: usize = 1 << 16;
 /// Peers that are remembered. A further one replaces the one with the lowest address.
 const MOST_PEERS: usize = 4096;
 
-/// SYNs with a cookie that get no answer in a row, none before having got one, until a router is suspected to drop them (RFC 7413
-/// §4.1.3.1), and for how long.
+/// SYNs with a cookie that get no answer in a row, and none before has got one, until a router is suspected to drop
+/// them (RFC 7413 §4.1.3.1), and for how long.
 const MOST_UNANSWERED: u8 = 3;
 const SHUNNED: Dur = Dur::from_secs(3600);
 

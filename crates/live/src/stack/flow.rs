@@ -13,6 +13,7 @@ use airtcp_wire::Time;
 use airtcp_wire::packet::{Endpoints, TcpPacket};
 use airtcp_wire::tcp::{MIN_HEADER_LEN, header_len};
 use airtcp_wire::{Ecn, Flags, Segment};
+use std::net::IpAddr;
 use std::{io, mem};
 
 /// Identifies a flow. The key of a flow that is gone finds nothing, even if another flow has its place.
@@ -100,6 +101,11 @@ impl StackFlow {
         }
         let is_reset = packet.segment.flags.contains(Flags::RST);
         self.hear(if is_reset { io::ErrorKind::ConnectionReset } else { io::ErrorKind::TimedOut });
+    }
+
+    /// The peer's address.
+    pub(super) fn peer(&self) -> IpAddr {
+        self.endpoints.reversed().source().ip()
     }
 
     /// Opens with this cookie, and with what is written by then: at once if something is, else at that time.
