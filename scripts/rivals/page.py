@@ -23,7 +23,7 @@ def table(results: list[Result]) -> str:
 def cell(results: list[Result]) -> str:
     if not results:
         return ""
-    bulk, alone, crowd = (
-        fmean(getattr(result, name) for result in results) for name in ("bulk_mbps", "fetches_s", "crowd_s")
-    )
-    return f"{bulk:.1f} ({alone:.1f}; {crowd:.1f})"
+    bulk = fmean(result.bulk_mbps for result in results)
+    alone = [result.fetches_s for result in results if result.fetches_s is not None]
+    crowd = [result.crowd_s for result in results if result.crowd_s is not None]
+    return f"{bulk:.1f} ({fmean(alone):.1f}; {fmean(crowd):.1f})" if alone and crowd else f"{bulk:.1f}"

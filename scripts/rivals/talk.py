@@ -1,7 +1,11 @@
-"""The server: `serve CONTROL`. The client: `fetch COUNT AT_ONCE` prints seconds, `bulk SECONDS` Mbit/s."""
+"""The server: `serve CONTROL`. The client: `fetch COUNT AT_ONCE` prints seconds, `bulk SECONDS` Mbit/s.
+
+Where the server opens the connection: `push` sends while somebody listens, `sink SECONDS` prints Mbit/s.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import socket
 import sys
 import threading
@@ -9,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from time import monotonic
 
 SERVER = ("10.9.3.2", 8000)
+CLIENT = ("10.9.1.2", 8001)
 FETCH_BYTES = 10_000
 CHUNK = bytes(1 << 16)
 PATIENCE_S = 600.0
@@ -37,11 +42,11 @@ def answer(client: socket.socket) -> None:
         """The client has heard enough."""
 
 
-def connected() -> socket.socket:
+def connected(to: tuple[str, int] = SERVER) -> socket.socket:
     until = monotonic() + PATIENCE_S
     while True:
         try:
-            return socket.create_connection(SERVER, timeout=PATIENCE_S)
+            return socket.create_connection(to, timeout=PATIENCE_S)
         except ConnectionRefusedError:
             if monotonic() > until:
                 raise
@@ -68,10 +73,28 @@ def fetches(count: int, at_once: int) -> float:
 def bulk(seconds: float) -> float:
     with connected() as server:
         server.sendall(b"b")
-        begun, heard = monotonic(), 0
-        while (took := monotonic() - begun) < seconds:
-            heard += len(server.recv(1 << 16))
+        return goodput(server, seconds)
+
+
+def goodput(server: socket.socket, seconds: float) -> float:
+    """In Mbit/s, from now on."""
+    begun, heard = monotonic(), 0
+    while (took := monotonic() - begun) < seconds:
+        heard += len(server.recv(1 << 16))
     return heard * 8 / took / 1e6
+
+
+def push() -> None:
+    with contextlib.suppress(OSError), connected(CLIENT) as client:
+        while True:
+            client.sendall(CHUNK)
+
+
+def sink(seconds: float) -> float:
+    with socket.create_server(CLIENT) as listener:
+        server, _ = listener.accept()
+        with server:
+            return goodput(server, seconds)
 
 
 if __name__ == "__main__":
@@ -82,3 +105,7 @@ if __name__ == "__main__":
             print(fetches(int(count), int(at_once)))
         case ["bulk", seconds]:
             print(bulk(float(seconds)))
+        case ["push"]:
+            push()
+        case ["sink", seconds]:
+            print(sink(float(seconds)))

@@ -22,11 +22,15 @@ Way = Callable[[Path], contextlib.AbstractContextManager[None]]
 
 @dataclass(frozen=True)
 class Rival:
-    """A way, and the congestion control that the server's own TCP has on it."""
+    """A way, and the congestion control that the server's own TCP has on it.
+
+    `carries_answers`: also connections that clients open.
+    """
 
     says: str
     control: str
     way: Way
+    carries_answers: bool = True
 
 
 @contextlib.contextmanager
@@ -124,5 +128,10 @@ WAYS: dict[str, Rival] = {
         "cubic",
         proxies([NEAR, FAR], *OWN, "concord:tail_copies=2:temporal_sharing=true", "--fast-open"),
     ),
-    "decouple": Rival("`airtcpd decouple`, bbr", "cubic", decoupled("--control", "bbr")),
+    "decouple": Rival(
+        "`airtcpd decouple`, bbr, for what the server itself opens",
+        "cubic",
+        decoupled("--control", "bbr"),
+        carries_answers=False,
+    ),
 }
