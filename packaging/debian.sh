@@ -52,8 +52,8 @@ airtcpd() { # PROGRAM ARCHITECTURE
     local root=$work/airtcpd-$2
     install -Dm 755 "$1" "$root/usr/bin/airtcpd"
     beside airtcpd 8 "$root"
-    install -d "$root/lib/systemd/system"
-    install -m 644 "$here"/systemd/*.service "$root/lib/systemd/system/"
+    install -d "$root/usr/lib/systemd/system"
+    install -m 644 "$here"/systemd/*.service "$root/usr/lib/systemd/system/"
     install -Dm 644 "$here/wireshark/airtcp-circuit.lua" "$root/usr/share/airtcpd/airtcp-circuit.lua"
     control "$root" airtcpd "$version" "$2" xz "nftables, iproute2" \
         "TCP that is fast over lossy links, on an unpatched kernel
