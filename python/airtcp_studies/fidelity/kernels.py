@@ -160,7 +160,8 @@ def _rows(
 
 def _differences(rows: Sequence[Row], findings: Sequence[Finding]) -> Iterator[str]:
     apart = [row for row in rows if row.is_apart]
-    yield f"## What differs\n\n{len(apart) or 'None'} of {len(rows)} rows.\n"
+    alike = "" if apart else " No kernel here asks for a profile of its own in the simulator."
+    yield f"## What differs\n\n{len(apart) or 'None'} of {len(rows)} rows.{alike}\n"
     if apart:
         told = [[str(row.cell), row.aspect.name, _numbers(row.cell, findings)] for row in apart]
         yield from table(["cell", "aspect", "finding"], told)
