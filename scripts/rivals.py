@@ -7,21 +7,23 @@ and seeds; ways take turns, so that whatever disturbs this host disturbs all. Wh
 after Ctrl-C.
 
 Examples:
-  python3 scripts/rivals --airtcpd target/release/airtcpd
-  python3 scripts/rivals --airtcpd target/debug/airtcpd --links 'heavy loss' --ways concord,copies --repeats 1
+  python3 scripts/rivals.py --airtcpd target/release/airtcpd
+  python3 scripts/rivals.py --airtcpd target/debug/airtcpd --links "1 % loss" --ways concord,copies
 """
 
 from __future__ import annotations
 
 import argparse
-import json
+import platform
+import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from links import LINKS, scenario
-from measuring import Result, measure
-from page import table
+sys.path.append(str(Path(__file__).with_suffix("")))
+from links import LINKS
+from measuring import Record, measure
+from rivals_page import page, table
 from ways import WAYS
 
 
@@ -35,35 +37,36 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=3, help="default: %(default)s")
     parser.add_argument("--bulk", type=float, default=20.0, metavar="SECONDS", help="default: %(default)s")
     parser.add_argument("--fetches", type=int, default=100, help="default: %(default)s")
-    parser.add_argument(
-        "--out", type=Path, metavar="FILE", help="results as JSON; those that are there are kept"
-    )
-    parser.add_argument("--page", type=Path, metavar="FILE", help="write the table here, too")
+    parser.add_argument("--record", type=Path, metavar="FILE", help="results as JSON; those there are kept")
+    parser.add_argument("--page", type=Path, metavar="FILE", help="writes the page here")
     asked = parser.parse_args()
-    results = [Result(**each) for each in json.loads(asked.out.read_text())] if kept(asked.out) else []
+    record = begun(asked)
     wanted = [
         (link, way, seed)
         for link in chosen(parser, asked.links, LINKS)
         for seed in range(1, asked.repeats + 1)
         for way in chosen(parser, asked.ways, WAYS)
     ]
-    done = {(result.link, result.way, result.seed) for result in results}
     for link, way, seed in wanted:
-        if (link, way, seed) in done:
+        if record.has(link, way, seed):
             continue
-        result = measure(asked.airtcpd.resolve(), link, scenario(link), way, seed, asked.bulk, asked.fetches)
+        result = measure(asked.airtcpd.resolve(), record, link, way, seed)
         print(result, file=sys.stderr, flush=True)
-        results.append(result)
-        if asked.out:
-            asked.out.write_text(json.dumps([vars(each) for each in results], indent=1) + "\n")
-    text = table(results)
-    print(text, end="")
+        record.results.append(result)
+        if asked.record:
+            record.write(asked.record)
+    print(table(record.results), end="")
     if asked.page:
-        asked.page.write_text(text)
+        asked.page.write_text(page(record), encoding="utf-8")
 
 
-def kept(file: Path | None) -> bool:
-    return file is not None and file.exists()
+def begun(asked: argparse.Namespace) -> Record:
+    """What was measured before, or nothing yet."""
+    if asked.record and asked.record.exists():
+        return Record.read(asked.record)
+    git = ["git", "-C", str(Path(__file__).parent), "log", "-1", "--format=%h"]
+    revision = subprocess.run(git, capture_output=True, text=True, check=True).stdout.strip()
+    return Record(platform.release(), revision, asked.bulk, asked.fetches)
 
 
 def chosen(parser: argparse.ArgumentParser, text: str, known: Mapping[str, object]) -> list[str]:
