@@ -30,10 +30,23 @@ pub fn add(mark: u32, destination: Destination) -> io::Result<()> {
     for family in FAMILIES {
         let (route, rule) = parts(family, mark, destination);
         for part in [RouteNetlinkMessage::NewRoute(route), RouteNetlinkMessage::NewRule(rule)] {
-            allow(netlink.change(part), &[Errno::EEXIST, Errno::EAFNOSUPPORT, Errno::EOPNOTSUPP])?;
+            let changed = netlink.change(part);
+            allow(changed, &[Errno::EEXIST, Errno::EAFNOSUPPORT, Errno::EOPNOTSUPP])
+                .map_err(|error| explain(error, destination))?;
         }
     }
     Ok(())
+}
+
+/// A route's device must be up.
+fn explain(error: io::Error, destination: Destination) -> io::Error {
+    let is_down = error.raw_os_error() == Some(Errno::ENETDOWN as i32);
+    match destination {
+        Destination::Here if is_down => {
+            io::Error::new(error.kind(), "the loopback interface is down: `ip link set lo up`")
+        }
+        _ => error,
+    }
 }
 
 /// Removes the route, as far as it is there. A route out of a device goes with the device.

@@ -2,7 +2,8 @@
 
 use crate::circuit::{Gateway, KEY, RECEIVE, of};
 use crate::daemon::at_base_of;
-use crate::rig::{MOBILE, Rig, accept, eventually, ip, listen, records};
+use crate::rig::{MOBILE, Rig, WIRELESS, accept, eventually, ip, listen, plain, records};
+use airtcp_live::proxy::{Entrance, Limits, Proxy};
 use std::io::{Read, Write};
 use std::net::SocketAddr;
 use std::process::{Command, Output, Stdio};
@@ -201,4 +202,17 @@ fn a_command_in_a_named_namespace_is_decoupled() {
         let own = format!("{}-", daemon.process.id());
         assert!(!records().iter().any(|name| name.starts_with(&own)), "{:?}", records());
     });
+}
+
+/// As in a network namespace that somebody has just made.
+#[test]
+fn without_a_loopback_a_proxy_says_how_to_get_one() {
+    let Some(rig) = Rig::new(None) else { return };
+    let entrance = Entrance::Transparent { wireless: WIRELESS.to_owned(), ports: vec![] };
+    let set_up = || {
+        ip("link set lo down");
+        Proxy::set_up(&plain(entrance.clone(), Limits::default())).err().unwrap().to_string()
+    };
+    let said = rig.base.run(set_up).unwrap();
+    assert!(said.contains("`ip link set lo up`"), "{said}");
 }
