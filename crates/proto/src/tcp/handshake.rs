@@ -85,6 +85,8 @@ pub struct Rules {
     pub config: TcpConfig,
     /// The rules of `config.rto`.
     pub rto: Arc<RtoRules>,
+    /// Segments may be predicted: neither forbidden, nor are there copies of which a prediction knows nothing.
+    pub predicts: bool,
     controller: Controller,
     values: Values,
 }
@@ -95,7 +97,9 @@ impl Rules {
     pub fn new(config: &TcpConfig) -> Result<Rules, RegistryError> {
         let controller = config.controllers.find_or_unlimited(&config.congestion_control)?;
         let values = controller.values(&config.cc)?;
-        Ok(Rules { rto: Arc::new(RtoRules::new(&config.rto)), config: config.clone(), controller, values })
+        let predicts = !config.no_shortcuts && config.tail_copies == 0;
+        let rto = Arc::new(RtoRules::new(&config.rto));
+        Ok(Rules { rto, predicts, config: config.clone(), controller, values })
     }
 
     /// What stands in for a controller until data is sent.

@@ -83,6 +83,7 @@ impl Connection {
     }
 
     /// Text that leaves before the handshake is complete.
+    #[cold]
     pub(super) fn poll_early(&mut self, now: Time, out: &mut Transmit) -> bool {
         if !self.is_early() {
             return false;

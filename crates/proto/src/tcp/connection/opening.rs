@@ -128,6 +128,7 @@ impl Connection {
         self.sender_mut().follow(controller);
     }
 
+    #[cold]
     pub(super) fn poll_syn(&mut self, now: Time, out: &mut Transmit) -> bool {
         let Some(outgoing) = self.sender_mut().poll_syn(now) else { return self.poll_copy_of_syn(out) };
         let receiver = self.receiver.wake(&self.rules, &self.negotiated);

@@ -224,12 +224,8 @@ impl Sender {
         self.copies = None;
     }
 
-    #[inline]
-    pub fn makes_copies(&self) -> bool {
-        self.copies.is_some()
-    }
-
     /// Returns whether a copy, and no retransmission, explains that a segment has come twice.
+    #[cold]
     pub fn explains_duplicate(&mut self) -> bool {
         self.copies.as_mut().is_some_and(|copies| copies.explain_duplicate())
     }

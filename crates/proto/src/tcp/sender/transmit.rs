@@ -49,10 +49,14 @@ impl Sender {
         if outgoing.is_none() {
             self.has_data_waiting = self.core.nxt() < self.write_end;
         }
-        outgoing.or_else(|| self.poll_copy(now))
+        match self.copies.is_some() {
+            true => outgoing.or_else(|| self.poll_copy(now)),
+            false => outgoing,
+        }
     }
 
     /// The next copy of the tail, if all that was written has left.
+    #[cold]
     pub fn poll_copy(&mut self, now: Time) -> Option<Outgoing> {
         if self.copies.is_none() || self.unsent() > 0 || self.core.board.lost() > 0 || self.is_held_back(now)
         {

@@ -58,13 +58,10 @@ impl Connection {
     }
 
     fn predicted(&self) -> Prediction {
-        if self.rules.config.no_shortcuts {
+        if !self.rules.predicts {
             return Prediction::Nothing;
         }
         let Some(sender) = self.sender.get() else { return Prediction::Receiving };
-        if sender.makes_copies() {
-            return Prediction::Nothing;
-        }
         let is_ordinary = self.state == State::Established
             && self.events == 0
             && !self.owes_reset()
