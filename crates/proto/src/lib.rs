@@ -6,6 +6,7 @@ pub mod base_station;
 pub mod cc;
 pub mod choice;
 pub mod circuit;
+pub mod fec;
 pub mod machine;
 pub mod marks;
 pub mod middlebox;

@@ -5,6 +5,7 @@ mod cc;
 mod circuit;
 mod circuit_allocations;
 mod common;
+mod fec;
 mod heap;
 mod hop_compression;
 mod link;
