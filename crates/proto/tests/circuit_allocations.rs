@@ -43,7 +43,7 @@ impl Path {
     /// A queue of ten packets in front of the link.
     fn leave(&mut self, output: Output, transmit: &Transmit) {
         match output {
-            Output::Data(_) => {
+            Output::Data(_) | Output::Repair { .. } => {
                 self.data += 1;
                 self.receiver.handle_data(1);
             }

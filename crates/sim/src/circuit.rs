@@ -18,12 +18,18 @@
 //! circuit has forwarded. A trunk (`[[circuit]]`) serves several flows, whose TCPs are unchanged; packets that
 //! find its tunnel queue full are lost. What the connections of a flow's own circuit send enters the tunnel
 //! queue directly, not through a station.
+//!
+//! Where data is repaired (`fec = auto`), each data packet gets the number by which repairs know it (`Part`), repairs are
+//! packets of their own (`Load::Repair`), and what the exit recovers goes on from there (`repairing.rs`). Then nothing is ahead.
 
 use crate::ahead::Arrival;
 use crate::ends::Ends;
+use crate::flow::Phase;
 use crate::flow::{Flow, Handler};
 use crate::network::Network;
-use crate::packet::{Load, Packet};
+use crate::packet::{Copied, Load, Packet, Part};
+use crate::record::RepairRecord;
+use crate::repairing::Repairing;
 use crate::routes::RouteId;
 use crate::stage::Stage;
 use crate::timer::Timer;
@@ -73,6 +79,8 @@ pub struct Circuit {
     vmss: u64,
     /// Does the receiver count data?
     reports_losses: bool,
+    /// Present if data is repaired.
+    repairing: Option<Repairing>,
     /// Length of the connections' data packets, if the connections ask for the control TCPs' window (F2).
     packet_bytes: Option<u64>,
     /// Sending ends that have more than the tunnel queue has room for.
@@ -93,6 +101,7 @@ pub struct Counts {
     pub forwarded_packets: u64,
     pub forwarded_bytes: u64,
     pub tunnel_queue_drops: u64,
+    pub repairs: RepairRecord,
     /// Sum of the control TCPs' windows, in segments, integrated over time in nanoseconds.
     window_time: u128,
     window: u32,
@@ -112,6 +121,11 @@ impl Counts {
     fn on_data_sent(&mut self, bytes: u32) {
         self.forwarded_packets += 1;
         self.forwarded_bytes += u64::from(bytes);
+    }
+
+    fn on_repair_sent(&mut self, bytes: u32) {
+        self.repairs.repair_packets_sent += 1;
+        self.repairs.repair_bytes_sent += u64::from(bytes);
     }
 
     #[inline(always)]
@@ -156,6 +170,7 @@ impl Circuit {
             controls: config.controls,
             vmss: config.vmss.0,
             reports_losses: config.loss_reports,
+            repairing: config.fec.repairs_data().then(Repairing::default),
             packet_bytes: None,
             waiting: Ring::default(),
             counts: Counts::default(),
@@ -180,6 +195,10 @@ impl Circuit {
         if self.reports_losses {
             flow.count_at(nodes[EXIT], number);
         }
+    }
+
+    pub fn repairs_data(&self) -> bool {
+        self.repairing.is_some()
     }
 
     /// Notes that connections whose data packets have this length ask for the control TCPs' window.
@@ -355,7 +374,15 @@ impl Circuit {
             let id = match output {
                 Output::Data(item) => {
                     self.counts.on_data_sent(item.bytes);
+                    self.number(network, item.id);
                     item.id
+                }
+                Output::Repair { repair, bytes } => {
+                    self.counts.on_repair_sent(bytes);
+                    let id = network.packets.insert(Packet::default());
+                    self.address(network.packets.get_mut(id), Load::Repair, bytes);
+                    network.packets.set_part(id, Part::Repair(repair));
+                    id
                 }
                 Output::Header { control, bytes, repeats } => {
                     self.counts.on_header_sent(bytes);
@@ -366,6 +393,16 @@ impl Circuit {
                 }
             };
             network.forward(id, node);
+        }
+    }
+
+    /// Numbers a data packet that leaves, if data is repaired.
+    fn number(&mut self, network: &mut Network, id: u32) {
+        if let Some(repairing) = &mut self.repairing
+            && let Some(number) = self.sender.last_source()
+        {
+            repairing.keep(network.packets.copied(id));
+            network.packets.set_part(id, Part::Source(number));
         }
     }
 
@@ -436,6 +473,27 @@ impl Circuit {
     #[inline]
     pub fn on_delivered(&mut self) {
         self.receiver.handle_data(1);
+    }
+
+    /// Takes a packet in the slab that leaves the circuit: data of one of the flows, or a repair of data. What has been
+    /// recovered has no number. It was lost on the way, and is counted so.
+    pub fn handle_exit(&mut self, network: &Network, id: u32) {
+        match (&mut self.repairing, network.packets.part(id)) {
+            (None, _) => self.receiver.handle_data(1),
+            (Some(repairing), Some(part)) => {
+                self.receiver.handle_data(1);
+                repairing.handle(part);
+            }
+            (Some(_), None) => {}
+        }
+    }
+
+    /// Puts the next packet into the slab that has been recovered, at the node of the exit.
+    pub fn poll_recovered(&mut self, network: &mut Network, ends: &mut Ends) -> Option<u32> {
+        let repairing = self.repairing.as_mut()?;
+        let copy = std::iter::from_fn(|| repairing.poll_recovered()).find(|copy| is_expected(ends, copy))?;
+        self.counts.repairs.data_packets_recovered += 1;
+        Some(network.packets.insert_copied(&copy))
     }
 
     /// Delivers a header packet to the receiver, and sends its answers.
@@ -535,6 +593,7 @@ impl Circuit {
     pub fn lose(&mut self, load: Load) {
         match load {
             Load::HeaderAck { .. } => self.counts.acks_lost += 1,
+            Load::Repair => self.counts.repairs.repair_packets_lost += 1,
             _ => self.counts.header_packets_lost += 1,
         }
     }
@@ -545,6 +604,7 @@ impl Circuit {
         let (control, end, direction) = match load {
             Load::Header { control, .. } => (control, EXIT, direction),
             Load::HeaderAck { control } => (control, ENTRY, direction.opposite()),
+            Load::Repair => (0, EXIT, direction),
             Load::Tcp { .. } | Load::Udp => return,
         };
         (packet.load, packet.bytes) = (load, bytes);
@@ -582,6 +642,17 @@ impl circuit::Outlet for Tunnel<'_> {
         circuit.send_data(stage, ends, pair.item);
         *follows = circuit.send_header(stage, header, pair, *follows);
     }
+}
+
+/// Is a recovered packet's connection still there? If so, it is under way once more.
+fn is_expected(ends: &mut Ends, copy: &Copied) -> bool {
+    let Load::Tcp { endpoint } = copy.packet.load else { return true };
+    let transfer = ends.transfers.get_mut(endpoint >> 1);
+    let is_expected = transfer.number == copy.packet.number && transfer.phase != Phase::Retired;
+    if is_expected {
+        transfer.on_under_way();
+    }
+    is_expected
 }
 
 /// Drops packets for which the tunnel queue has no room.

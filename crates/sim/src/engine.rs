@@ -416,13 +416,19 @@ impl Engine {
             return self.leave_node(id, node);
         }
         let flow = &self.ends.flows[packet.flow as usize];
-        for (_, circuit) in flow.counted_at.iter().filter(|(at, _)| *at == node) {
-            let circuit = &mut self.circuits[usize::from(*circuit)];
-            if packet.direction == circuit.site.direction {
-                circuit.on_delivered();
+        let mut repairing = None;
+        for &(_, circuit) in flow.counted_at.iter().filter(|(at, _)| *at == node) {
+            let index = usize::from(circuit);
+            if packet.direction == self.circuits[index].site.direction {
+                self.circuits[index].handle_exit(&self.stage.network, id);
+                repairing = Some(index);
             }
         }
-        match flow.handler_at(node) {
+        let handler = flow.handler_at(node);
+        if let Some(circuit) = repairing {
+            self.deliver_recovered(circuit);
+        }
+        match handler {
             Some(Handler::Circuit(circuit)) => self.at_circuit(usize::from(circuit), id, node),
             Some(Handler::Station(station)) => self.at_station(usize::from(station), id, node),
             None => self.leave_node(id, node),
@@ -516,7 +522,7 @@ impl Engine {
             return self.deliver_other(id);
         };
         if (endpoint & 1) as usize == RECEIVER {
-            self.count_at_circuit(flow);
+            self.leave_circuit(flow, id);
         }
         if self.stage.network.is_watched {
             return self.deliver_watched(id, endpoint);
@@ -570,6 +576,26 @@ impl Engine {
         }
     }
 
+    /// Takes a packet in the slab that reaches its receiver out of its circuit, if one ends there.
+    #[inline(always)]
+    fn leave_circuit(&mut self, flow: u32, id: u32) {
+        if let Some(circuit) = self.ends.flows[flow as usize].counted_by {
+            self.circuits[usize::from(circuit)].handle_exit(&self.stage.network, id);
+            self.deliver_recovered(circuit.into());
+        }
+    }
+
+    /// Sends on what a circuit has recovered.
+    #[inline]
+    fn deliver_recovered(&mut self, index: usize) {
+        let node = self.circuits[index].site.nodes[EXIT];
+        while self.circuits[index].repairs_data() {
+            let Engine { ends, circuits, stage, .. } = self;
+            let Some(id) = circuits[index].poll_recovered(&mut stage.network, ends) else { return };
+            self.leave_node(id, node);
+        }
+    }
+
     #[inline(never)]
     fn deliver_watched(&mut self, id: u32, endpoint: u32) {
         self.deliver_kept_segment(id, endpoint);
@@ -586,8 +612,13 @@ impl Engine {
         match load {
             Load::Header { control, repeats } => circuits[index].handle_header(stage, id, control, repeats),
             Load::HeaderAck { control } => circuits[index].handle_header_ack(stage, ends, id, control),
+            Load::Repair => {
+                circuits[index].handle_exit(&stage.network, id);
+                stage.network.packets.remove(id);
+                self.deliver_recovered(index);
+            }
             Load::Tcp { .. } | Load::Udp => {
-                self.count_at_circuit(flow);
+                self.leave_circuit(flow, id);
                 self.ends.deliver_datagram(&mut self.stage.network, id);
             }
         }

@@ -20,6 +20,7 @@ mod parcel;
 pub mod pcap;
 mod placement;
 pub mod record;
+mod repairing;
 pub mod routes;
 pub mod run;
 pub mod run_totals;

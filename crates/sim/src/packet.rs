@@ -3,6 +3,7 @@
 use crate::flow::{Flow, RECEIVER, SENDER};
 use crate::parcel::{IP_HEADER_BYTES, Parcel};
 use crate::routes::RouteId;
+use airtcp_proto::fec::Repair;
 use airtcp_proto::middlebox::{Direction, FlowId, Origin, SeenPacket};
 use airtcp_proto::queue::Item;
 use airtcp_proto::tcp::{Reason, Transmit};
@@ -22,14 +23,24 @@ pub enum Load {
     Header { control: u16, repeats: u8 },
     /// An ACK from the receiver of that control TCP.
     HeaderAck { control: u16 },
+    /// A circuit's repair of data packets, for its exit.
+    Repair,
 }
 
 impl Load {
-    /// Is it a packet of a circuit's control TCPs?
+    /// Is it a packet of a circuit's own?
     #[inline]
     pub fn is_control(self) -> bool {
-        matches!(self, Load::Header { .. } | Load::HeaderAck { .. })
+        matches!(self, Load::Header { .. } | Load::HeaderAck { .. } | Load::Repair)
     }
+}
+
+/// What a packet is to the repair of data.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Part {
+    /// A data packet with this number.
+    Source(u32),
+    Repair(Repair),
 }
 
 /// A packet takes exactly one cache line. What few packets have is kept beside the slab: see [`Packets`].
@@ -65,6 +76,14 @@ struct Extra {
     syn: SynOptions,
     /// Which copy of its bytes the packet carries: see [`crate::truth`].
     order: u32,
+    part: Option<Part>,
+}
+
+/// A packet by value, as it can be [inserted](Packets::insert_copied) again.
+#[derive(Clone, Copy, Debug)]
+pub struct Copied {
+    pub packet: Packet,
+    extra: Extra,
 }
 
 /// The [order](Packets::order) of a packet that a station made.
@@ -114,7 +133,7 @@ impl Packet {
         match self.load {
             Load::Tcp { .. } => self.header.len > 0,
             Load::Udp => true,
-            Load::Header { .. } | Load::HeaderAck { .. } => false,
+            Load::Header { .. } | Load::HeaderAck { .. } | Load::Repair => false,
         }
     }
 
@@ -207,7 +226,7 @@ impl Packets {
         (packet.ecn, packet.reason, packet.offset) = (ecn, reason, offset);
         let Segment { sack, syn, .. } = *segment;
         if !sack.is_empty() || syn != SynOptions::default() {
-            *self.extra_mut(id) = Extra { sack, syn, order: 0 };
+            *self.extra_mut(id) = Extra { sack, syn, ..Extra::default() };
         }
         id
     }
@@ -223,6 +242,18 @@ impl Packets {
         let packet = self.get_mut(id);
         packet.address(slot << 1 | end as u32, flow, transfer);
         packet.bytes = bytes;
+        id
+    }
+
+    pub fn copied(&self, id: u32) -> Copied {
+        Copied { packet: *self.get(id), extra: *self.extra(id) }
+    }
+
+    pub fn insert_copied(&mut self, &Copied { packet, extra }: &Copied) -> u32 {
+        let id = self.insert(Packet { extra: 0, ..packet });
+        if packet.extra != 0 {
+            *self.extra_mut(id) = extra;
+        }
         id
     }
 
@@ -283,6 +314,15 @@ impl Packets {
         if order != self.order(id) {
             self.extra_mut(id).order = order;
         }
+    }
+
+    /// What the packet is to the circuit that repairs data.
+    pub fn part(&self, id: u32) -> Option<Part> {
+        self.extra(id).part
+    }
+
+    pub fn set_part(&mut self, id: u32, part: Part) {
+        self.extra_mut(id).part = Some(part);
     }
 
     #[inline]

@@ -13,7 +13,7 @@ table! {
         sent_ns: U64(u64),
         /// Index into [`RunRecord::links`](crate::record::RunRecord::links).
         link: U64(u64),
-        /// "data", "resent", "ack", "header" or "header-ack". What opens and closes connections counts as "ack".
+        /// "data", "resent", "ack", "header", "header-ack" or "repair". What opens and closes connections counts as "ack".
         kind: Text(&'static str),
         /// Index into [`RunRecord::flows`](crate::record::RunRecord::flows); of a circuit's own packets, the circuit.
         flow: U64(u64),
@@ -83,6 +83,7 @@ fn kind(packet: &Packet) -> &'static str {
     match packet.load {
         Load::Header { .. } => "header",
         Load::HeaderAck { .. } => "header-ack",
+        Load::Repair => "repair",
         _ if !packet.is_data() => "ack",
         _ if packet.reason == Reason::New => "data",
         _ => "resent",

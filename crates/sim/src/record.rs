@@ -51,7 +51,7 @@ pub struct FlowRecord {
     pub data_packets_sent: u64,
     pub data_packets_delivered: u64,
     /// Data packets under way when the run ended. With the delivered and the lost ones they are all that were sent, but
-    /// for what a machine at the base station dropped, held or made itself.
+    /// for what a machine at the base station dropped, held or made itself, and what a circuit recovered.
     pub data_packets_under_way: u64,
     pub retransmissions: u64,
     /// Of these, those whose bytes had arrived or were about to: see [`crate::truth`]. Not counted where a proxy splits
@@ -135,6 +135,19 @@ pub struct CircuitRecord {
     /// Of the control TCPs.
     pub timeouts: u64,
     pub cwnd_reductions: u64,
+    /// Absent where no data is repaired.
+    #[serde(flatten)]
+    pub repairs: Option<RepairRecord>,
+}
+
+/// The repairs of a circuit's data packets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct RepairRecord {
+    pub repair_packets_sent: u64,
+    pub repair_bytes_sent: u64,
+    pub repair_packets_lost: u64,
+    /// Data packets that were lost and that the circuit's exit restored. Their flows count them as lost and as delivered.
+    pub data_packets_recovered: u64,
 }
 
 impl CircuitRecord {
@@ -157,6 +170,7 @@ impl CircuitRecord {
             control_window_mean_packets: counts.mean_window(now),
             timeouts: totals.timeouts - baseline.timeouts,
             cwnd_reductions: totals.cwnd_reductions - baseline.cwnd_reductions,
+            repairs: circuit.repairs_data().then_some(counts.repairs),
         }
     }
 }

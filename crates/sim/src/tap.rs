@@ -36,7 +36,7 @@ impl Tap {
         let frame = Frame { now, interface: 0, flow, direction, ecn, dropped: None };
         let written = match load {
             Load::Tcp { .. } => self.writer.write_tcp(&frame, &packets.segment(id)),
-            Load::Udp => self.writer.write_udp(&frame, bytes),
+            Load::Udp | Load::Repair => self.writer.write_udp(&frame, bytes),
             Load::Header { .. } | Load::HeaderAck { .. } => {
                 self.writer.write_tcp(&frame, &Segment { len: 0, ..packets.segment(id) })
             }

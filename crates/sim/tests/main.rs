@@ -5,6 +5,7 @@ mod bbr_as_in_linux;
 mod capture_readers;
 mod captures;
 mod circuit;
+mod circuit_repairs;
 mod circuit_shares;
 mod common;
 mod compositions;

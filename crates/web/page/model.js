@@ -4,7 +4,7 @@ import { isNetwork, linksOf, routeOf } from "./network.js";
 import { bps, seconds } from "./units.js";
 
 const NS = 1e-9;
-export const KINDS = ["data", "resent", "ack", "header", "header-ack"];
+export const KINDS = ["data", "resent", "ack", "header", "header-ack", "repair"];
 export const FATES = ["", "delivered", "overflow", "aqm", "corruption", "outage"];
 const CORRUPTED = FATES.indexOf("corruption");
 const RESENT = KINDS.indexOf("resent");
@@ -294,7 +294,7 @@ export function sharesOf(model) {
     // What the transmitter has not sent by the end took none of the time until then.
     if (fate === "overflow" || fate === "aqm" || fate === "" || side.off[row] > model.end) continue;
     const [length, kind] = [side.bytes[row], KINDS[side.kind[row]]];
-    if (kind.startsWith("header")) bytes.control += length;
+    if (kind.startsWith("header") || kind === "repair") bytes.control += length;
     else if (side.flow[row] !== model.main) bytes.others += length;
     else if (fate !== "delivered") bytes.corrupted += length;
     else if (kind === "ack") bytes.headers += length;

@@ -5,7 +5,7 @@ Names end in their unit; rates, counts and delays leave the warm-up out.
 
 from __future__ import annotations
 
-from typing import TypedDict
+from typing import NotRequired, TypedDict
 
 
 class Flow(TypedDict):
@@ -63,7 +63,10 @@ class Link(TypedDict):
 
 
 class Circuit(TypedDict):
-    """One TCP circuit (paper 000). Data packets are forwarded; header packets and their ACKs are overhead."""
+    """One TCP circuit (paper 000). Data packets are forwarded; header packets and their ACKs are overhead.
+
+    So are repairs of data packets, which are there with `fec=auto`.
+    """
 
     name: str
     index: int
@@ -80,6 +83,10 @@ class Circuit(TypedDict):
     control_window_mean_packets: float
     timeouts: int
     cwnd_reductions: int
+    repair_packets_sent: NotRequired[int]
+    repair_bytes_sent: NotRequired[int]
+    repair_packets_lost: NotRequired[int]
+    data_packets_recovered: NotRequired[int]
 
 
 class Run(TypedDict):

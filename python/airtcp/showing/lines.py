@@ -104,4 +104,14 @@ def _circuit(circuit: Circuit) -> list[str]:
         f"they add {headers:.1f} % to the data's bytes, their ACKs {acks:.1f} %",
         f"  {circuit['timeouts']} timeouts, {circuit['cwnd_reductions']} cwnd reductions, "
         f"window {circuit['control_window_mean_packets']:.1f} VMSS on average",
+        *(_repairs(circuit, data) if "repair_packets_sent" in circuit else []),
+    ]
+
+
+def _repairs(circuit: Circuit, data: int) -> list[str]:
+    share = 100 * circuit["repair_bytes_sent"] / data
+    return [
+        f"  {circuit['repair_packets_sent']} repairs, {circuit['repair_packets_lost']} lost; "
+        f"they add {share:.1f} % to the data's bytes",
+        f"  {circuit['data_packets_recovered']} data packets recovered",
     ]

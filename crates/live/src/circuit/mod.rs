@@ -57,6 +57,10 @@ const PATIENCE: Dur = Dur::from_secs(3);
 /// How long data may wait while nothing is under way, before a sender begins anew. No sound machine lets it wait.
 const STANDSTILL: Dur = Dur::from_secs(3);
 
+/// Why `fec = auto` is refused.
+pub const NO_REPAIRS: &str =
+    "fec=auto repairs data, so far only in the simulator; fec=3 repeats header packets as it does";
+
 fn nonce(chance: &mut Chance) -> Nonce {
     let mut nonce = Nonce::default();
     let (first, second) = nonce.split_at_mut(8);

@@ -5,7 +5,7 @@ use super::nonce;
 use super::session::{Heard, Reader, Writer};
 use airtcp_proto::Chance;
 use airtcp_proto::cc::RegistryError;
-use airtcp_proto::circuit::{Config, Receiver};
+use airtcp_proto::circuit::{Config, Fec, Receiver};
 use airtcp_proto::tcp::{TcpConfig, Transmit};
 use airtcp_wire::circuit::{Datagram, Hello, Key, Kind, Nonce, Terms, Welcome};
 use airtcp_wire::ip::IPV4_HEADER_LEN;
@@ -259,7 +259,7 @@ fn config(terms: Terms) -> Config {
         vmss: Bytes(terms.vmss.into()),
         controls: terms.controls,
         loss_reports: terms.counts,
-        fec: terms.fec,
+        fec: Fec::Repeat(terms.fec),
         ..Config::default()
     }
 }

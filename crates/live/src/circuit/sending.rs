@@ -4,7 +4,7 @@ use super::session::{Reader, Writer};
 use super::{IDLE, PATIENCE, REPEAT, STANDSTILL, nonce};
 use airtcp_proto::Chance;
 use airtcp_proto::cc::RegistryError;
-use airtcp_proto::circuit::{self, Compression, Config, Sender};
+use airtcp_proto::circuit::{self, Compression, Config, Fec, Sender};
 use airtcp_proto::queue::Item;
 use airtcp_proto::tcp::{Connection, TcpConfig, Transmit};
 use airtcp_wire::circuit::{Datagram, Hello, Key, Kind, Nonce, Terms, Welcome};
@@ -216,7 +216,7 @@ impl SendingNode {
         let session = self.key.session(nonce, &welcome.nonce);
         let loss_reports = self.config.loss_reports && welcome.counts;
         // Without loss reports, nobody would notice the congestion that FEC hides.
-        let fec = if loss_reports { self.config.fec } else { 0 };
+        let fec = if loss_reports { self.config.fec } else { Fec::Repeat(0) };
         let config = Config { loss_reports, fec, ..self.config.clone() };
         let terms = terms(&config);
         let Ok(mut sender) = Sender::new(&config, &self.tcp, &mut self.chance, now) else {
@@ -269,6 +269,7 @@ impl Open {
         let mut transmit = Transmit::default();
         Some(match self.sender.poll_transmit(now, &mut transmit)? {
             circuit::Output::Data(item) => Output::Data(item),
+            circuit::Output::Repair { .. } => unreachable!("{}", super::NO_REPAIRS),
             circuit::Output::Header { control, repeats, .. } => {
                 if has_answer(&transmit.segment) {
                     self.awaits.get_or_insert(now);
@@ -311,6 +312,6 @@ fn terms(config: &Config) -> Terms {
             Compression::Twice => Some(2),
         },
         counts: config.loss_reports,
-        fec: if config.loss_reports { config.fec } else { 0 },
+        fec: if config.loss_reports { config.fec.repeats() } else { 0 },
     }
 }

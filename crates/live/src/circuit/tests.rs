@@ -5,7 +5,7 @@ use super::receiving::MOST_SESSIONS;
 use super::*;
 use airtcp_proto::cc::registry::Values;
 use airtcp_proto::cc::{Ack, Build, Congestion, CongestionControl, Given, Param};
-use airtcp_proto::circuit::{Compression, Config};
+use airtcp_proto::circuit::{Compression, Config, Fec};
 use airtcp_proto::queue::Item;
 use airtcp_proto::tcp::{TcpConfig, profile};
 use airtcp_proto::{Chances, scheme};
@@ -319,7 +319,7 @@ fn config() -> impl Strategy<Value = Config> {
         prop_oneof![Just(Compression::None), Just(Compression::Rfc1144), Just(Compression::Twice)];
     let gmb = prop::option::weighted(0.2, Just(Rate(1_000_000)));
     (64u64..10_000, 1u16..5, compression, gmb, 0u8..=3).prop_map(|(vmss, controls, compression, gmb, fec)| {
-        Config { vmss: Bytes(vmss), controls, compression, gmb, fec, ..Config::default() }
+        Config { vmss: Bytes(vmss), controls, compression, gmb, fec: Fec::Repeat(fec), ..Config::default() }
     })
 }
 

@@ -145,6 +145,7 @@ fn circuit_record(label: &CircuitLabel, measured: &Measured) -> CircuitRecord {
         control_window_mean_packets: account.mean_window_bytes() / label.vmss_bytes as f64,
         timeouts: account.timeouts,
         cwnd_reductions: account.cwnd_reductions,
+        repairs: None,
     }
 }
 

@@ -4,6 +4,8 @@ use crate::tcp::TcpConfig;
 use airtcp_wire::{Bytes, Dur, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::borrow::Cow;
 
 /// Maximum number of header packets that another one repeats.
 pub const MAX_FEC: u8 = 3;
@@ -28,9 +30,10 @@ pub struct Config {
     /// ACKs report how much data is missing; losses that corruption cannot explain count as congestion. Takes two
     /// bytes of each compressed header packet.
     pub loss_reports: bool,
-    /// FEC: number of previous header packets (up to 3) repeated in each one, so that losing them costs nothing.
-    /// Congestion is then detected from loss reports.
-    pub fec: u8,
+    /// FEC: number of previous header packets (up to 3) repeated in each one, so that losing them costs nothing; `auto`
+    /// also sends repairs for the last data packets of bursts, as many as the losses ask for. Congestion is then detected
+    /// from loss reports.
+    pub fec: Fec,
     /// How the data TCP finds what is lost.
     pub error_control: ErrorControl,
     /// F1: the data TCP's receiver reports missing packets by SACK.
@@ -40,6 +43,67 @@ pub struct Config {
     pub f2: bool,
     /// F3: the data TCP's retransmission timer is 50 ms, never backed off.
     pub f3: bool,
+}
+
+/// What is sent so that losses need not be repaired by sending again.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(try_from = "Value", into = "Value")]
+pub enum Fec {
+    /// Each header packet repeats so many others.
+    Repeat(u8),
+    /// It repeats [`MAX_FEC`], since that costs no bytes, and data packets are repaired ([`crate::fec`]).
+    Auto,
+}
+
+impl Fec {
+    /// Header packets that each one repeats.
+    pub fn repeats(self) -> u8 {
+        match self {
+            Fec::Repeat(count) => count,
+            Fec::Auto => MAX_FEC,
+        }
+    }
+
+    /// Are there repairs for data packets?
+    pub fn repairs_data(self) -> bool {
+        self == Fec::Auto
+    }
+}
+
+impl TryFrom<Value> for Fec {
+    type Error = String;
+
+    fn try_from(value: Value) -> Result<Fec, String> {
+        let count = value.as_u64().and_then(|count| u8::try_from(count).ok());
+        match (count, value.as_str()) {
+            (Some(count), _) => Ok(Fec::Repeat(count)),
+            (None, Some("auto")) => Ok(Fec::Auto),
+            _ => Err(format!("expected a number of header packets from 0 to {MAX_FEC}, or `auto`")),
+        }
+    }
+}
+
+impl From<Fec> for Value {
+    fn from(fec: Fec) -> Value {
+        match fec {
+            Fec::Repeat(count) => count.into(),
+            Fec::Auto => "auto".into(),
+        }
+    }
+}
+
+impl JsonSchema for Fec {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Fec".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({ "enum": [0, 1, 2, 3, "auto"] })
+    }
 }
 
 /// What a data TCP does about losses.
@@ -76,7 +140,7 @@ impl Default for Config {
             tunnel_queue: 1000,
             compression: Compression::None,
             loss_reports: true,
-            fec: 0,
+            fec: Fec::Repeat(0),
             error_control: ErrorControl::Rack,
             f1: true,
             f2: true,
@@ -117,10 +181,10 @@ impl Config {
             }
             Config { controls: 0, .. } => Err("controls = 0: a circuit needs at least one".to_owned()),
             Config { tunnel_queue: 0, .. } => Err("tunnel_queue = 0: must be at least 1".to_owned()),
-            Config { fec, .. } if *fec > MAX_FEC => {
-                Err(format!("fec = {fec}: at most {MAX_FEC} header packets can be repeated"))
+            Config { fec, .. } if fec.repeats() > MAX_FEC => {
+                Err(format!("fec = {}: at most {MAX_FEC} header packets can be repeated", fec.repeats()))
             }
-            Config { fec: 1.., loss_reports: false, .. } => {
+            Config { fec, loss_reports: false, .. } if fec.repeats() > 0 => {
                 Err("fec needs loss_reports = true: it hides losses of header packets".to_owned())
             }
             Config { gmb: Some(Rate(0)), .. } => Err("gmb = 0: omit it for none".to_owned()),

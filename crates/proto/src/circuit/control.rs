@@ -34,7 +34,7 @@ pub struct Control {
 impl Control {
     pub fn new(config: &Config, number: u16, connection: Connection) -> Control {
         let (vmss, compressor) = (config.vmss.0 as i64, Compressor::new(config));
-        let repeater = Repeater::new(config.fec);
+        let repeater = Repeater::new(config.fec.repeats());
         Control { connection, number, vmss, forwarded: 0, held: None, compressor, repeater }
     }
 
@@ -56,13 +56,13 @@ impl Control {
             *out = *held;
             self.held = None;
         } else if self.may_forward(queue, || self.connection.allowance(now)) {
-            return self.forward(queue);
+            return self.forward(now, queue);
         } else if !self.poll_tcp(now, queue, out) {
             return None;
         }
         if self.may_forward(queue, || 0) {
             self.held = Some(*out);
-            return self.forward(queue);
+            return self.forward(now, queue);
         }
         Some(self.header(out, sent))
     }
@@ -79,10 +79,10 @@ impl Control {
         if i64::from(bytes) > self.vmss { credit >= i64::from(bytes) } else { credit > 0 }
     }
 
-    fn forward(&mut self, queue: &mut TunnelQueue) -> Option<Output> {
-        let item = queue.pop()?;
-        self.forwarded += i64::from(item.bytes);
-        Some(Output::Data(item))
+    fn forward(&mut self, now: Time, queue: &mut TunnelQueue) -> Option<Output> {
+        let leaving = queue.pop(now)?;
+        self.forwarded += i64::from(leaving.bytes());
+        Some(leaving.into())
     }
 
     /// Asks TCP for a segment. TCP has virtual bytes to send while data waits or has left ahead of its header packet. A header packet,

@@ -3,6 +3,7 @@
 
 use super::config::{Config, ErrorControl};
 use crate::cc;
+use crate::fec;
 use crate::tcp::{Recovery, RtoConfig, TcpConfig, TimeoutPolicy};
 use airtcp_wire::Dur;
 
@@ -26,9 +27,18 @@ impl Config {
             ..tcp.clone()
         };
         match self.error_control {
-            ErrorControl::Rack => TcpConfig { sack: true, recovery: Recovery::RackTlp, ..unlimited },
+            ErrorControl::Rack => {
+                let dupack_threshold = self.repaired_within().unwrap_or(unlimited.dupack_threshold);
+                TcpConfig { sack: true, recovery: Recovery::RackTlp, dupack_threshold, ..unlimited }
+            }
             ErrorControl::Paper => self.with_features(unlimited),
         }
+    }
+
+    /// So many packets later no repair covers a lost one any more. What has been recovered looks as if it had been overtaken, so that
+    /// fewer packets after a hole show no loss; a quarter of a round trip does (RFC 8985 §6.2 step 4).
+    fn repaired_within(&self) -> Option<u32> {
+        self.fec.repairs_data().then_some(fec::WINDOW as u32)
     }
 
     /// Does the data TCP want to know the control TCPs' window (F2)?

@@ -1,7 +1,6 @@
 //! The GMB sender (§4.5.2): sends at the guaranteed minimum bandwidth, unconditionally and without header packets.
 
-use super::tunnel_queue::TunnelQueue;
-use crate::queue::Item;
+use super::tunnel_queue::{Leaving, TunnelQueue};
 use airtcp_wire::{Dur, Rate, Time};
 
 /// The paper's timer.
@@ -44,14 +43,14 @@ impl Gmb {
         if queue.is_empty() { Time::NEVER } else { self.next_tick }
     }
 
-    pub fn poll(&mut self, queue: &mut TunnelQueue) -> Option<Item> {
+    pub fn poll(&mut self, now: Time, queue: &mut TunnelQueue) -> Option<Leaving> {
         if self.bucket <= 0 {
             return None;
         }
-        match queue.pop() {
-            Some(item) => {
-                self.bucket -= i64::from(item.bytes) * UNITS_PER_BYTE;
-                Some(item)
+        match queue.pop(now) {
+            Some(leaving) => {
+                self.bucket -= i64::from(leaving.bytes()) * UNITS_PER_BYTE;
+                Some(leaving)
             }
             None => {
                 self.bucket = 0;

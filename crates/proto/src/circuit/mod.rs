@@ -8,6 +8,10 @@
 //! driver, which knows them by [`Item`](crate::queue::Item). The circuit cannot change their content or length, and forgets them when
 //! they have left. At the far end, the [`Receiver`] acknowledges header packets. It does not see data, but the driver reports what
 //! passes, and the ACKs say what is missing. They do so in their window field, which control packets do not need.
+//!
+//! With `fec = auto`, repairs follow the last data packets of a burst ([`crate::fec`]). They leave the tunnel queue as data does, when it
+//! has no data, so that they take credit and have header packets. They are counted as data, at both ends; what they recover is not, and
+//! so congestion control sees every loss. What is coded, and how, is the driver's: it has the payloads.
 
 pub(crate) mod compression;
 mod config;
@@ -24,17 +28,22 @@ mod shortcut;
 mod tunnel_queue;
 
 pub use compression::saving as saved_by_compression;
-pub use config::{Compression, Config, ErrorControl, MAX_FEC};
+pub use config::{Compression, Config, ErrorControl, Fec, MAX_FEC};
 pub use outlet::{Outlet, Pair};
 pub use receiver::{Receiver, Reply};
 pub use sender::{Output, Sender};
 pub use shortcut::transmit;
 
+use crate::fec::Repair;
 use airtcp_wire::ip::IPV4_HEADER_LEN;
 use airtcp_wire::{Header, Segment, tcp};
 
 /// The window that a control TCP assumes for a control packet whose window field carries a report.
 const WINDOW: u16 = u16::MAX;
+
+/// What a repair packet has before its coded packet: IPv4 and UDP; kind and datagram's number, repair payload ID, the coded length
+/// and the tag, as the other packets between the two ends have them.
+const REPAIR_HEADERS: u32 = 20 + 8 + 4 + Repair::BYTES + 2 + 4;
 
 /// Length in bytes of an uncompressed control packet: only headers, since its payload is virtual.
 fn control_packet_len(segment: &Segment) -> u32 {

@@ -65,7 +65,7 @@ impl Receiver {
         let mut listen = || {
             let connection = Connection::listen(&tcp, Seq(chance.u32()), chance.u64())?;
             let decompressor = Decompressor::new(config.compression);
-            let restorer = (config.fec > 0).then(Restorer::default);
+            let restorer = (config.fec.repeats() > 0).then(Restorer::default);
             Ok(Control { connection, decompressor, restorer })
         };
         let controls = (0..config.controls).map(|_| listen()).collect::<Result<_, RegistryError>>()?;
@@ -80,7 +80,7 @@ impl Receiver {
         })
     }
 
-    /// Counts data packets that have come through the circuit.
+    /// Counts data packets, and repairs of them, that have come through the circuit. Those that are recovered are missing.
     pub fn handle_data(&mut self, packets: u16) {
         self.passed = self.passed.wrapping_add(packets);
     }

@@ -5,8 +5,9 @@ use super::config::Config;
 use super::control::Control;
 use super::gmb::Gmb;
 use super::losses::Losses;
-use super::tunnel_queue::TunnelQueue;
+use super::tunnel_queue::{Leaving, TunnelQueue};
 use crate::cc::RegistryError;
+use crate::fec::Repair;
 use crate::queue::Item;
 use crate::rng::Chance;
 use crate::tcp::{Connection, SenderView, TcpConfig, Transmit};
@@ -17,9 +18,20 @@ use airtcp_wire::{Dur, Ecn, Flags, Header, SackBlocks, Segment, Seq, Time};
 pub enum Output {
     /// A data packet, unchanged.
     Data(Item),
+    /// A repair packet of this length, for data packets that have left.
+    Repair { repair: Repair, bytes: u32 },
     /// A header packet or handshake packet of control TCP number `control`, which has been written to the driver's buffer. `bytes` is
     /// its length on the wire; the segment's own length is virtual. It repeats this many header packets before it (FEC).
     Header { control: u16, bytes: u32, repeats: u8 },
+}
+
+impl From<Leaving> for Output {
+    fn from(leaving: Leaving) -> Output {
+        match leaving {
+            Leaving::Data(item) => Output::Data(item),
+            Leaving::Repair { repair, bytes } => Output::Repair { repair, bytes },
+        }
+    }
 }
 
 /// The sender of a circuit: a tunnel queue, and the GMB sender and the control TCPs' senders, which take data packets from it. See
@@ -65,7 +77,7 @@ impl Sender {
             Ok(Control::new(config, number, connection))
         };
         let mut sender = Sender {
-            queue: TunnelQueue::new(config.tunnel_queue),
+            queue: TunnelQueue::new(config),
             delay: config.tunnel_delay,
             gmb: config.gmb.map(|rate| Gmb::new(rate, now)),
             controls: (0..config.controls).map(&mut open).collect::<Result<_, RegistryError>>()?,
@@ -87,7 +99,7 @@ impl Sender {
         if !self.has_room() {
             return false;
         }
-        if self.queue.is_empty() {
+        if self.queue.first().is_none() {
             self.rests_until = Time::ZERO;
             if let Some(gmb) = &mut self.gmb {
                 gmb.on_backlog(now);
@@ -132,6 +144,7 @@ impl Sender {
     /// After an ACK for a control TCP: if losses are reported, `lost` is their number so far.
     #[inline(always)]
     fn take_report(&mut self, now: Time, control: usize, lost: u16) {
+        self.queue.on_report(self.sent, lost);
         let connection = &mut self.controls[control].connection;
         if let Some(losses) = &mut self.losses
             && let Some(rtt) = connection.last_rtt()
@@ -151,6 +164,8 @@ impl Sender {
                 control.connection.handle_timeout(now);
             }
         }
+        let round = self.controls().map(|control| control.sender_view().srtt).max();
+        self.queue.handle_timeout(now, round.unwrap_or_default());
         self.update_windows();
     }
 
@@ -167,7 +182,7 @@ impl Sender {
     #[inline]
     fn first_timeout(&self, of_control: impl Fn(&Connection) -> Time) -> Time {
         let gmb = self.gmb.as_ref().map_or(Time::NEVER, |gmb| gmb.poll_timeout(&self.queue));
-        self.controls().map(of_control).fold(gmb, Time::min)
+        self.controls().map(of_control).fold(gmb.min(self.queue.poll_timeout()), Time::min)
     }
 
     /// The next packet to send now, if any. A header packet is written to `out`. The GMB sender goes first; after each header packet,
@@ -180,7 +195,7 @@ impl Sender {
         let output = self.poll_output(now, out);
         self.update_windows();
         match output {
-            Some(Output::Data(_)) => self.count_more(1),
+            Some(Output::Data(_) | Output::Repair { .. }) => self.count_more(1),
             Some(Output::Header { .. }) => {}
             None => self.come_to_rest(),
         }
@@ -210,13 +225,13 @@ impl Sender {
     }
 
     fn poll_output(&mut self, now: Time, out: &mut Transmit) -> Option<Output> {
-        if let Some(item) = self.gmb.as_mut().and_then(|gmb| gmb.poll(&mut self.queue)) {
-            return Some(Output::Data(item));
+        if let Some(leaving) = self.gmb.as_mut().and_then(|gmb| gmb.poll(now, &mut self.queue)) {
+            return Some(leaving.into());
         }
         let sent = self.losses.as_ref().map(|_| self.sent);
         for _ in 0..self.controls.len() {
             let output = self.controls[self.turn].poll(now, &mut self.queue, sent, out);
-            if !matches!(output, Some(Output::Data(_))) {
+            if !matches!(output, Some(Output::Data(_) | Output::Repair { .. })) {
                 self.turn = (self.turn + 1) % self.controls.len();
             }
             if output.is_some() {
@@ -229,6 +244,11 @@ impl Sender {
     /// The data packet that left last will be split further on, into this many packets more.
     pub fn count_more(&mut self, packets: u16) {
         self.sent = self.sent.wrapping_add(packets);
+    }
+
+    /// The number by which repairs know the data packet that left last, if data is repaired.
+    pub fn last_source(&self) -> Option<u32> {
+        self.queue.last_source()
     }
 
     /// Number of data packets for which the tunnel queue has room.

@@ -77,7 +77,7 @@ fn key_doc(name: String, property: &Value, target: &Value) -> KeyDoc {
             .or(target["description"].as_str())
             .unwrap_or("")
             .replace('\n', " "),
-        allowed: allowed.filter_map(|word| word.as_str().map(str::to_owned)).collect(),
+        allowed: allowed.filter_map(|word| written(&word)).collect(),
         example: target["examples"][0].as_str().map(str::to_owned),
         default: written(&property["default"]),
         is_text: target["type"] == "string" || target["oneOf"].is_array(),

@@ -365,6 +365,9 @@ mod tests {
         assert!(error("cubic+reno").contains("`cubic` and `reno` cannot be combined"));
         assert!(error("delay-jitter+delay-jitter").contains("the base station has one machine"));
         assert!(error("decoupling+delay-jitter").contains("cannot be combined"));
+        assert!(error("decoupling:fec=4").contains("at most 3 header packets"));
+        assert!(error("decoupling:fec=atuo").contains("from 0 to 3, or `auto`"));
+        assert!(error("decoupling:fec=atuo").contains("did you mean `auto`"));
         assert!(error("reno+").contains("unknown name ``"));
         assert!(error("delay-jitter:probability=2").contains("must be 0 to 1"));
         assert!(error("delay-jitter:delay=1").contains("no unit"));

@@ -2,7 +2,7 @@
 
 use crate::circuit::world::{Link, Weather, World};
 use airtcp_proto::cc::controllers;
-use airtcp_proto::circuit::{Compression, Config};
+use airtcp_proto::circuit::{Compression, Config, Fec};
 use airtcp_proto::tcp::TcpConfig;
 use airtcp_proto::tcp::profile::PROFILES;
 use airtcp_wire::{Bytes, Dur, Rate};
@@ -15,15 +15,16 @@ fn config() -> impl Strategy<Value = Config> {
     let compression = prop::sample::select(vec![Compression::None, Compression::Rfc1144, Compression::Twice]);
     let gmb = prop_oneof![3 => Just(None), 1 => (10_000u64..2_000_000).prop_map(|rate| Some(Rate(rate)))];
     let vmss = prop_oneof![3 => Just(1500), 1 => 64u64..9000];
+    let fec = prop_oneof![2 => (0u8..3).prop_map(Fec::Repeat), 1 => Just(Fec::Auto)];
     let tunnel_delay = prop_oneof![Just(Dur::ZERO), Just(Dur::from_millis(10))];
-    (vmss, 1u16..4, gmb, compression, prop::bool::weighted(0.9), 0u8..3, tunnel_delay).prop_map(
+    (vmss, 1u16..4, gmb, compression, prop::bool::weighted(0.9), fec, tunnel_delay).prop_map(
         |(vmss, controls, gmb, compression, loss_reports, fec, tunnel_delay)| Config {
             vmss: Bytes(vmss),
             controls,
             gmb,
             compression,
             loss_reports,
-            fec: if loss_reports { fec } else { 0 },
+            fec: if loss_reports { fec } else { Fec::Repeat(0) },
             tunnel_delay,
             ..Config::default()
         },

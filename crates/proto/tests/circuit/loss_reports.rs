@@ -1,7 +1,7 @@
 //! What is missing of the data is reported to the control TCPs.
 
 use crate::circuit::world::{Link, World, ms};
-use airtcp_proto::circuit::Config;
+use airtcp_proto::circuit::{Config, Fec};
 use airtcp_proto::tcp::{TcpConfig, profile};
 use airtcp_wire::{Dur, Rate};
 
@@ -35,7 +35,7 @@ fn control_tcps_answer_to_data_that_finds_no_room() {
 #[test]
 fn header_packets_that_are_repeated_are_not_missed() {
     let world = |fec| {
-        let mut world = World::new(&Config { fec, ..Config::default() }, &profile::rfc());
+        let mut world = World::new(&Config { fec: Fec::Repeat(fec), ..Config::default() }, &profile::rfc());
         world.backlog = Some(Box::new(|| 1500));
         world.loses = Box::new(|n, _| n % 7 == 6);
         world.link = Some(Link { counts_bytes: true, ..Link::new(Rate(4_000_000), Dur::from_millis(60)) });

@@ -7,4 +7,5 @@ mod gmb;
 mod lives;
 mod loss_reports;
 mod properties;
+mod repairs;
 mod world;

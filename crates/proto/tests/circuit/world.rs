@@ -44,6 +44,9 @@ pub enum Left {
         reason: Reason,
         bytes: u32,
     },
+    Repair {
+        bytes: u32,
+    },
     /// Of the handshake.
     Other {
         bytes: u32,
@@ -242,6 +245,15 @@ impl World {
                 }
                 return;
             }
+            Output::Repair { bytes, .. } => {
+                self.left.push((self.now, Left::Repair { bytes }));
+                if !self.chance.happens(self.weather.data)
+                    && let Some(arrival) = self.cross(bytes)
+                {
+                    self.put(arrival, Arrival::Data);
+                }
+                return;
+            }
             Output::Header { control, bytes, repeats } => (control, bytes, repeats),
         };
         let left = match transmit.segment.len {
@@ -295,7 +307,7 @@ impl World {
         sent.filter_map(|(_, left)| match left {
             Left::Data(_) => Some('D'),
             Left::Header { .. } => Some('H'),
-            Left::Other { .. } => None,
+            Left::Repair { .. } | Left::Other { .. } => None,
         })
         .collect()
     }

@@ -27,7 +27,8 @@ fn run_ahead(stage: &mut Stage, ends: &mut Ends, stations: &[Station], circuits:
     let Some(direction) = ends.flows.first().map(|flow| flow.direction) else { return };
     let end = topology.end(direction);
     let is_one_way = circuits.iter().all(|circuit| circuit.site.direction == direction)
-        && ends.flows.iter().all(|flow| flow.direction == direction && flow.nodes[RECEIVER] == end);
+        && ends.flows.iter().all(|flow| flow.direction == direction && flow.nodes[RECEIVER] == end)
+        && !circuits.iter().any(Circuit::repairs_data);
     if is_one_way && !stations.iter().any(Station::resends) && topology.foresee_round_trips(direction) {
         let station = stations_ahead(stations, circuits, &ends.flows, direction)
             .filter(|&node| topology.foresee_station(node, direction));

@@ -1,7 +1,7 @@
 //! The short ways of a circuit have the effect of the long ones.
 
 use super::*;
-use crate::circuit::{Compression, Outlet, Pair, Receiver, Reply, transmit};
+use crate::circuit::{Compression, Fec, Outlet, Pair, Receiver, Reply, transmit};
 use crate::rng::Chances;
 use crate::tcp::{Reason, profile};
 use airtcp_wire::{Bytes, Rate};
@@ -192,11 +192,11 @@ impl Life {
     /// Sends a packet. Returns whether a header packet is under way, or a data packet has passed.
     fn take(&mut self, now: Time, output: Output, transmit: &Transmit, follows: bool) -> bool {
         match output {
-            Output::Data(_) => self.said.push(format!("{now:?} {output:?}")),
+            Output::Data(_) | Output::Repair { .. } => self.said.push(format!("{now:?} {output:?}")),
             Output::Header { .. } => self.said.push(format!("{now:?} {output:?} {transmit:?}")),
         }
         match output {
-            Output::Data(_) => self.receiver.handle_data(1),
+            Output::Data(_) | Output::Repair { .. } => self.receiver.handle_data(1),
             Output::Header { .. } if self.chance.u32().is_multiple_of(50) => return false,
             Output::Header { control, bytes, repeats } => {
                 let at = now + Dur::from_millis(10);
@@ -217,7 +217,7 @@ proptest! {
         seed: u64,
         controls in 1u16..4,
         has_gmb: bool,
-        fec in prop::sample::select(vec![0, 0, 2]),
+        fec in prop::sample::select(vec![Fec::Repeat(0), Fec::Repeat(0), Fec::Repeat(2), Fec::Auto]),
         compression in prop::sample::select(vec![Compression::None, Compression::None, Compression::Twice]),
         controller in prop::sample::select(vec!["reno", "cubic", "bbr"]),
     ) {
@@ -227,7 +227,7 @@ proptest! {
         prop_assert!(restless.said.len() > 1_000);
         for manner in [Manner::OneByOne, Manner::InBursts] {
             let other = live(seed, &config, controller, manner);
-            prop_assert!(other.expected.received == 0 || (fec == 0 && compression == Compression::None));
+            prop_assert!(other.expected.received == 0 || (fec == Fec::Repeat(0) && compression == Compression::None));
             for (one, other) in restless.said.iter().zip(&other.said) {
                 prop_assert_eq!(one, other);
             }

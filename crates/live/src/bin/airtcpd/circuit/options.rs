@@ -2,7 +2,8 @@
 
 use crate::input::BadInput;
 use crate::sender_scheme;
-use airtcp_proto::circuit::{Compression, Config};
+use airtcp_live::circuit::NO_REPAIRS;
+use airtcp_proto::circuit::{Compression, Config, Fec};
 use airtcp_proto::scheme::Scheme;
 use airtcp_wire::circuit::{MAX_CONTROLS, Mark};
 use airtcp_wire::human;
@@ -32,7 +33,7 @@ pub struct CircuitOptions {
     compression: Compress,
 
     /// FEC: number of previous header packets (up to 3) repeated in each one, if the receiver counts data, so that losing them costs nothing
-    #[arg(long, value_name = "COUNT", default_value_t = 0)]
+    #[arg(long, value_name = "COUNT", value_parser = fec, default_value = "0")]
     fec: u8,
 
     /// Maximum wait in the tunnel queue at the circuit's current rate; 0: limited only by --tunnel-queue
@@ -73,7 +74,7 @@ impl CircuitOptions {
                 Compress::Rfc1144 => Compression::Rfc1144,
                 Compress::Twice => Compression::Twice,
             },
-            fec: self.fec,
+            fec: Fec::Repeat(self.fec),
             ..Config::default()
         };
         circuit.check().map_err(BadInput)?;
@@ -82,6 +83,13 @@ impl CircuitOptions {
             return Err(BadInput(format!("--controls {controls}: {MAX_CONTROLS} at most")));
         }
         Ok(circuit)
+    }
+}
+
+fn fec(text: &str) -> Result<u8, String> {
+    match text {
+        "auto" => Err(NO_REPAIRS.to_owned()),
+        _ => text.parse().map_err(|_| "expected a number of header packets from 0 to 3".to_owned()),
     }
 }
 
