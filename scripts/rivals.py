@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import platform
+import signal
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -47,6 +48,7 @@ def main() -> None:
         for seed in range(1, asked.repeats + 1)
         for way in chosen(parser, asked.ways, WAYS)
     ]
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     for link, way, seed in wanted:
         if record.has(link, way, seed):
             continue
