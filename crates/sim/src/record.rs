@@ -2,6 +2,7 @@
 
 use crate::circuit::Circuit;
 use crate::flow::{Flow, Totals};
+pub use crate::repairing::RepairRecord;
 use crate::scenario::model;
 use airtcp_proto::path::LinkStats;
 use airtcp_proto::queue::DropCause;
@@ -138,16 +139,6 @@ pub struct CircuitRecord {
     /// Absent where no data is repaired.
     #[serde(flatten)]
     pub repairs: Option<RepairRecord>,
-}
-
-/// The repairs of a circuit's data packets.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct RepairRecord {
-    pub repair_packets_sent: u64,
-    pub repair_bytes_sent: u64,
-    pub repair_packets_lost: u64,
-    /// Data packets that were lost and that the circuit's exit restored. Their flows count them as lost and as delivered.
-    pub data_packets_recovered: u64,
 }
 
 impl CircuitRecord {

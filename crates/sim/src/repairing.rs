@@ -3,10 +3,21 @@
 
 use crate::packet::{Copied, Part};
 use airtcp_proto::fec::{Decoder, Repair, WINDOW};
+use serde::Serialize;
 use std::collections::VecDeque;
 
 /// Packets before the newest that has arrived of which a copy is kept: at least as many as the decoder remembers.
 const KEPT: u32 = 4 * WINDOW as u32;
+
+/// The repairs of a circuit's data packets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct RepairRecord {
+    pub repair_packets_sent: u64,
+    pub repair_bytes_sent: u64,
+    pub repair_packets_lost: u64,
+    /// Data packets that were lost and that the circuit's exit restored. Their flows count them as lost and as delivered.
+    pub data_packets_recovered: u64,
+}
 
 #[derive(Default)]
 pub struct Repairing {
