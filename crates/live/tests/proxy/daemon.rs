@@ -131,7 +131,7 @@ fn killed_at_any_moment_it_leaves_nothing_for_long() {
     });
 }
 
-/// The worker dies after the keeper, and has copies of its locks.
+/// The worker dies after the keeper, and has copies of its locks. Its table of nft goes with its socket, in the kernel's own time.
 #[test]
 fn killed_and_cleaned_up_at_once_it_leaves_nothing() {
     at_base(|_| {
@@ -143,7 +143,7 @@ fn killed_and_cleaned_up_at_once_it_leaves_nothing() {
             let cleaned = airtcpd("clean").output().unwrap();
             let told = String::from_utf8(cleaned.stdout).unwrap();
             assert!(cleaned.status.success() && told.contains("undone: "), "in round {round}: {told}");
-            assert_eq!(traces(), "", "in round {round}");
+            eventually(|| traces().is_empty(), "nothing is left");
         }
     });
 }
