@@ -9,7 +9,7 @@ use super::flows::Flows;
 use super::half_open::{Begun, HALF_OPEN_BYTES, HalfOpen};
 use super::isn::InitialNumbers;
 use super::outbox::Outbox;
-use super::round_trips::RoundTrips;
+use super::peers::Peers;
 use super::store::Tally;
 use super::stream::Room;
 use super::too_big::TooBig;
@@ -70,7 +70,8 @@ pub struct Stack<D> {
     /// Until when an ACK may bring a SYN cookie back.
     cookies_until: Time,
     fast_opens: FastOpens,
-    round_trips: RoundTrips,
+    /// SRTT and RTTVAR of the last connection to each peer (RFC 9040).
+    round_trips: Peers<(Dur, Dur)>,
     /// Connections that a SYN's text has opened, and whose handshake may still go on.
     early: Vec<FlowKey>,
     tally: Tally,
@@ -100,7 +101,7 @@ impl<D: PacketDevice> Stack<D> {
             half_open: HalfOpen::default(),
             cookies_until: Time::ZERO,
             fast_opens: FastOpens::default(),
-            round_trips: RoundTrips::default(),
+            round_trips: Peers::default(),
             early: Vec::new(),
             tally: Tally::default(),
             established: VecDeque::new(),
@@ -291,7 +292,7 @@ impl<D: PacketDevice> Stack<D> {
         if self.settings.config.temporal_sharing
             && let Some(known) = flow.stream.connection().known_rtt()
         {
-            self.round_trips.learn(flow.peer(), known);
+            self.round_trips.insert(flow.peer(), known);
         }
         flow.phase = Phase::Released;
         if !flow.is_over() {

@@ -5,10 +5,11 @@
 //! many to remember, text waits for the handshake.
 
 use super::isn::InitialNumbers;
+use super::peers::Peers;
 use airtcp_wire::packet::Endpoints;
 use airtcp_wire::tcp::Ports;
 use airtcp_wire::{Dur, FastOpen, Seq, Time};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::mem;
 use std::net::IpAddr;
 
@@ -16,9 +17,6 @@ const TICK: Dur = Dur::from_secs(256);
 
 /// SYNs whose text is taken in a tick.
 const MOST_TAKEN: usize = 1 << 16;
-
-/// Peers that are remembered. A further one replaces the one with the lowest address.
-const MOST_PEERS: usize = 4096;
 
 /// SYNs with a cookie that get no answer in a row, and none before has got one, until a router is suspected to drop
 /// them (RFC 7413 §4.1.3.1), and for how long.
@@ -73,7 +71,7 @@ pub enum Opening {
 
 #[derive(Default)]
 pub struct FastOpens {
-    peers: BTreeMap<IpAddr, Peer>,
+    peers: Peers<Peer>,
     /// The SYNs whose text was taken in this tick and in the one before.
     taken: [BTreeSet<u64>; 2],
     tick: u64,
@@ -81,7 +79,7 @@ pub struct FastOpens {
 
 impl FastOpens {
     pub fn opening(&self, now: Time, peer: IpAddr) -> Opening {
-        match self.peers.get(&peer) {
+        match self.peers.get(peer) {
             Some(&Peer::Granted { cookie, mss, .. }) => Opening::Fast(cookie, mss),
             Some(Peer::Shunned { until }) if now < *until => Opening::Plain,
             _ => Opening::Request,
@@ -90,16 +88,13 @@ impl FastOpens {
 
     /// A peer has granted a cookie.
     pub fn learn(&mut self, peer: IpAddr, cookie: Cookie, mss: u16) {
-        if self.peers.len() >= MOST_PEERS && !self.peers.contains_key(&peer) {
-            self.peers.pop_first();
-        }
-        let has_answered = matches!(self.peers.get(&peer), Some(Peer::Granted { has_answered: true, .. }));
+        let has_answered = matches!(self.peers.get(peer), Some(Peer::Granted { has_answered: true, .. }));
         self.peers.insert(peer, Peer::Granted { cookie, mss, unanswered: 0, has_answered });
     }
 
     /// A connection that began with a cookie is open. Was its SYN answered, or only one that was sent later without?
     pub fn handle_open(&mut self, now: Time, peer: IpAddr, was_answered: bool) {
-        let Some(known) = self.peers.get_mut(&peer) else { return };
+        let Some(known) = self.peers.get_mut(peer) else { return };
         let Peer::Granted { unanswered, has_answered, .. } = known else { return };
         *has_answered |= was_answered;
         *unanswered = if was_answered { 0 } else { unanswered.saturating_add(1) };
@@ -165,6 +160,7 @@ fn name(numbers: &dyn InitialNumbers, endpoints: &Endpoints, syn: Seq) -> u64 {
 mod tests {
     use super::*;
     use crate::stack::Secret;
+    use crate::stack::peers::MOST_PEERS;
 
     fn endpoints(port: u16) -> Endpoints {
         Endpoints::new(([10, 0, 0, 1], 80).into(), ([10, 0, 0, 2], port).into()).unwrap()

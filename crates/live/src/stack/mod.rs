@@ -24,7 +24,7 @@ mod isn;
 mod keepalive;
 mod outbox;
 mod path_mtu;
-mod round_trips;
+mod peers;
 mod store;
 mod stream;
 mod too_big;

@@ -61,7 +61,7 @@ impl<D: PacketDevice> Stack<D> {
     }
 
     fn share_round_trip(&self, flow: &mut StackFlow) {
-        if let Some((srtt, rttvar)) = self.round_trips.get(flow.peer()) {
+        if let Some(&(srtt, rttvar)) = self.round_trips.get(flow.peer()) {
             flow.stream.connection().share_rtt(srtt, rttvar);
         }
     }
