@@ -163,7 +163,8 @@ fn pin_and_apply(mut registered: Registered, targets: &[Target]) -> Result<Pinne
     let mut record =
         LoadedController { scheme, version: env!("CARGO_PKG_VERSION").to_owned(), applied: Vec::new() };
     record.write(&name)?;
-    fs::create_dir_all(folder(&name)).map_err(CcError::io(format!("make {}", folder(&name).display())))?;
+    loading::folder::make(&folder(&name))
+        .map_err(CcError::io(format!("make {}", folder(&name).display())))?;
     pin(&mut registered).map_err(|source| CcError::refusal(format!("pin `{name}`"), source))?;
     for target in targets {
         let applied = apply::plan(target)?;

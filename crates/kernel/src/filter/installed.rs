@@ -204,7 +204,7 @@ impl Attachment {
 
 fn pin(mut attached: Attached, place: &Attachment) -> Result<(), FilterError> {
     let folder = place.folder();
-    fs::create_dir_all(&folder).map_err(FilterError::io(folder.display().to_string()))?;
+    loading::folder::make(&folder).map_err(FilterError::io(folder.display().to_string()))?;
     let maps = [&mut attached.flows, &mut attached.parameters, &mut attached.totals];
     for (map, name) in maps.into_iter().zip(MAPS) {
         map.pin(folder.join(name)).map_err(FilterError::kernel("pin a map"))?;

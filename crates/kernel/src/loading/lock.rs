@@ -1,6 +1,6 @@
 //! Lets one process at a time change what is loaded, and leaves no empty folder behind.
 
-use super::bpffs;
+use super::{bpffs, folder};
 use nix::fcntl::{Flock, FlockArg};
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};
@@ -48,7 +48,7 @@ impl Drop for Lock {
 
 /// Locks a folder, which is made if there is none. `None` if who held the lock before has removed it.
 fn lock(folder: &Path) -> io::Result<Option<Flock<File>>> {
-    fs::create_dir_all(folder)?;
+    folder::make(folder)?;
     let held = Flock::lock(File::open(folder)?, FlockArg::LockExclusive).map_err(|(_, errno)| errno)?;
     let is_there = fs::metadata(folder)?.ino() == held.metadata()?.ino();
     Ok(is_there.then_some(held))

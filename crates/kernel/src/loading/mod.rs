@@ -3,6 +3,7 @@
 
 pub mod bpffs;
 mod capabilities;
+pub(crate) mod folder;
 mod lock;
 mod messages;
 mod record;

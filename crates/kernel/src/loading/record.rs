@@ -1,5 +1,6 @@
 //! Records of changes, from which any process can report and undo them: files of JSON below /run/airtcp.
 
+use super::folder;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::ffi::OsString;
@@ -21,7 +22,7 @@ impl Record {
         let mut new = OsString::from(&self.0);
         new.push(".new");
         if let Some(folder) = self.0.parent() {
-            fs::create_dir_all(folder)?;
+            folder::make(folder)?;
         }
         fs::write(&new, serde_json::to_vec_pretty(value)?)?;
         fs::rename(&new, &self.0)

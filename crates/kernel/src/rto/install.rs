@@ -168,7 +168,7 @@ fn others(cgroup: &Path) -> Result<Option<PathBuf>, RtoError> {
 fn put_in_force(mut attached: Attached, record: &LoadedRule) -> Result<(), RtoError> {
     let [rule, guard, release, counters] = pins();
     record.write()?;
-    fs::create_dir_all(FOLDER).map_err(|error| RtoError::Io(FOLDER.to_owned(), error))?;
+    loading::folder::make(Path::new(FOLDER)).map_err(|error| RtoError::Io(FOLDER.to_owned(), error))?;
     attached.counters.pin(counters)?;
     if let Some(link) = &mut attached.guard {
         link.pin(guard)?;
