@@ -15,7 +15,7 @@ from airtcp.linux.guest.debian import FetchError, Kernel
 HERE = Path(__file__).resolve().parent
 PACKAGES = (
     "python3-minimal", "libpython3-stdlib", "iperf3", "iproute2", "nftables", "kmod", "procps",
-    "iputils-ping", "bpftool",
+    "iputils-ping", "bpftool", "curl",
 )  # fmt: skip
 NOT_NEEDED = re.compile(
     r"(dev|proc|sys|run|tmp|boot|packages|lib/modules|usr/lib/modules)/"

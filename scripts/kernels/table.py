@@ -12,13 +12,13 @@ FAILS = "**fails**"
 INTRODUCTION = """# Kernels
 
 What works where: every feature of `airtcpd` on kernels of Debian, booted under qemu with a counted clock
-(`make test-kernels`, which made this page). Numbers are what the guest measured: goodput of iperf3, or a
-round trip. A feature works if it does what it is for and ends as it should. A controller must carry 1 Mbit/s
-over 10 Mbit/s with losses, concord and the link under BBR 8.5 Mbit/s; filter and proxies 25 Mbit/s of the 30
-that are sent, circuits 5 Mbit/s of 10. Beside what the link gives stands what the kernel's own emulator,
-netem, gives over the same path. The doctor must say of each feature what was found. What each group leaves
-behind is found by comparing interfaces, addresses, rules, routes, nft, qdiscs, pins, programs, sysctls and
-files.
+(`make test-kernels`, which made this page). Numbers are what the guest measured: goodput of iperf3, what
+curl says of its upload, or a round trip. A feature works if it does what it is for and ends as it should. A
+controller must carry 1 Mbit/s over 10 Mbit/s with losses, concord and the link under BBR 8.5 Mbit/s; filter
+and proxies 25 Mbit/s of the 30 that are sent, circuits 5 Mbit/s of 10. Beside what the link gives stands
+what the kernel's own emulator, netem, gives over the same path. The doctor must say of each feature what
+was found. What each group leaves behind is found by comparing interfaces, addresses, rules, routes, nft,
+qdiscs, pins, programs, sysctls and files.
 
 jersey, new-jersey and spectcp take every loss for corruption and hear of congestion by ECN alone. Their path
 marks packets, and they must carry 8.5 Mbit/s. Where nothing marks, the queue that slow start has filled

@@ -81,6 +81,11 @@ def carries(said: str, at_least_mbps: float) -> str:
         rate_mbps = (end.get("sum_received") or end["sum"])["bits_per_second"] / 1e6
     except (ValueError, KeyError):
         raise Failed(reason(said)) from None
+    return fast_enough(rate_mbps, at_least_mbps)
+
+
+def fast_enough(rate_mbps: float, at_least_mbps: float) -> str:
+    """Checks a rate; returns it as text."""
     if rate_mbps < at_least_mbps:
         raise Failed(f"{rate_mbps:.2f} Mbit/s, at least {at_least_mbps:g} expected")
     return f"{rate_mbps:.2f} Mbit/s"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import subprocess
 from collections.abc import Callable
@@ -11,7 +12,7 @@ from pathlib import Path
 
 import hosts
 from beside_netem import COMPARISONS
-from commands import Failed, carries, daemon, reason, run, until
+from commands import Failed, carries, daemon, fast_enough, reason, run, until
 
 LOSSY = "/guest/lossy-ethernet.toml"
 MARKING = "/guest/marking.toml"
@@ -33,6 +34,7 @@ BY_ECN = ("jersey", "new-jersey", "spectcp")
 CONTROLLER, MARKED, CONCORD, LINK, ROUTED, CIRCUIT = 1, 8.5, 8.5, 8.5, 25, 5
 AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
 TRANSFER_S = 2
+UPLOAD_BYTES = 2_500_000
 UDP_SEGMENT = 103
 KEY = "/tmp/circuit.key"
 KEY_FILE = ("--key-file", KEY)
@@ -138,13 +140,32 @@ def circuit(ending: signal.Signals = signal.SIGTERM) -> str:
         return hosts.transfer(CIRCUIT)
 
 
-def decouple() -> str:
+def decoupled(*command: str) -> str:
+    """Runs a command whose connections are decoupled; returns what it wrote."""
     receive = ("airtcpd", "circuit", "receive", "--listen", GATEWAY, *KEY_FILE)
-    transfer = ("iperf3", "-c", hosts.MOBILE, "-t", str(TRANSFER_S), "-i", "0", "-J")
     with hosts.slow(), daemon(*receive, inside="M"):
-        return carries(
-            run("airtcpd", "decouple", "--receiver", GATEWAY, *KEY_FILE, "--", *transfer, inside="R"), CIRCUIT
-        )
+        return run("airtcpd", "decouple", "--receiver", GATEWAY, *KEY_FILE, "--", *command, inside="R")
+
+
+def decouple() -> str:
+    transfer = ("iperf3", "-c", hosts.MOBILE, "-t", str(TRANSFER_S), "-i", "0", "-J")
+    return carries(decoupled(*transfer), CIRCUIT)
+
+
+def decouple_curl() -> str:
+    """The guide's: a file goes up."""
+    file = Path("/tmp/photos.tar")
+    file.write_bytes(bytes(UPLOAD_BYTES))
+    upload = ("curl", "-sS", "--upload-file", str(file), "--write-out", "\n%{speed_upload}\n")
+    try:
+        with daemon("python3", "-B", "/guest/uploads.py", inside="M"):
+            said = decoupled(*upload, f"http://{hosts.MOBILE}:8000/")
+    finally:
+        file.unlink()
+    arrived = re.search(rf"^{UPLOAD_BYTES} bytes\n(\d+)$", said, re.MULTILINE)
+    if not arrived:
+        raise Failed(reason(said))
+    return fast_enough(float(arrived[1]) * 8 / 1e6, CIRCUIT)
 
 
 def trial() -> str:
@@ -200,6 +221,7 @@ FEATURES = (
     Feature("circuit", "circuit", DETOUR, circuit),
     Feature("circuit, killed and cleaned up", "circuit", DETOUR, _killed("circuit", circuit)),
     Feature("decouple", "circuit", "cgroup2", decouple),
+    Feature("decouple -- curl", "circuit", "cgroup2", decouple_curl),
     Feature("run (compare --on linux)", "compare", "", trial),
     # Last, because they take longest.
     *(Feature(f"link: {each.name}", "link", VETH, each.attempt, "netem") for each in COMPARISONS),
