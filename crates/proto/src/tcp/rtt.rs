@@ -105,7 +105,7 @@ impl RttEstimator {
         // RFC 6298 §5.7 and Karn: an unambiguous sample ends the backoff.
         self.backoff = 0;
         match self.is_linuxs {
-            true => self.smooth(rtt, |this, error| this.slow_decay(rtt, error, una, nxt)),
+            true => self.slow_decay(rtt, una, nxt),
             false => self.on_other_sample(now, rtt, una, nxt),
         }
     }
@@ -119,16 +119,20 @@ impl RttEstimator {
         }
         match arithmetic {
             RtoArithmetic::Ticks => (self.srtt, self.rttvar) = self.smooth_in_ticks(rtt),
-            _ if min_on_variance => self.smooth(rtt, |this, error| this.slow_decay(rtt, error, una, nxt)),
-            _ => self.smooth(rtt, |this, error| this.rules.beta.smooth(this.rttvar, error)),
+            _ if min_on_variance => self.slow_decay(rtt, una, nxt),
+            _ => self.smooth(rtt, self.rules.beta.smooth(self.rttvar, self.error(rtt))),
         }
     }
 
-    /// RFC 6298 §2 (2.3): RTTVAR first, from the old SRTT.
-    #[inline(always)]
-    fn smooth(&mut self, rtt: Dur, rttvar: impl FnOnce(&mut RttEstimator, Dur) -> Dur) {
-        let error = Dur(self.srtt.0.abs_diff(rtt.0));
-        self.rttvar = rttvar(self, error);
+    #[inline]
+    fn error(&self, rtt: Dur) -> Dur {
+        Dur(self.srtt.0.abs_diff(rtt.0))
+    }
+
+    /// RFC 6298 §2 (2.3): `rttvar` comes first, from the old SRTT.
+    #[inline]
+    fn smooth(&mut self, rtt: Dur, rttvar: Dur) {
+        self.rttvar = rttvar;
         self.srtt = self.rules.alpha.smooth(self.srtt, rtt);
     }
 
@@ -144,8 +148,8 @@ impl RttEstimator {
     }
 
     #[inline]
-    fn slow_decay(&mut self, rtt: Dur, error: Dur, una: u64, nxt: u64) -> Dur {
-        let beta = self.rules.beta;
+    fn slow_decay(&mut self, rtt: Dur, una: u64, nxt: u64) {
+        let (beta, error) = (self.rules.beta, self.error(rtt));
         let state = &mut self.slow_decay;
         // A sudden fall of the RTT is not jitter: it counts an eighth.
         let gain = if rtt < self.srtt && error > state.deviation { beta.eighth() } else { beta };
@@ -159,7 +163,7 @@ impl RttEstimator {
             state.round_end = nxt;
             state.largest = self.rules.variance_floor;
         }
-        rttvar
+        self.smooth(rtt, rttvar);
     }
 
     /// ns-2: SRTT and RTTVAR after a sample, in integers that are cut off to whole ticks where those are needed.
