@@ -70,31 +70,43 @@ impl<T> Flows<T> {
     /// The state of a flow of which a packet has come, if the flow is known.
     #[inline]
     pub fn get(&mut self, now: Time, flow: FlowId) -> Option<&mut T> {
-        let place = self.place(flow)?;
-        let entry = &mut self.entries[place];
-        entry.last_seen = now;
-        Some(&mut entry.state)
+        let Some(place) = self.found(flow) else {
+            let place = self.find(flow)?;
+            return Some(self.touch(now, place));
+        };
+        Some(self.touch(now, place))
     }
 
     /// The state of a flow of which a packet has come. An unknown flow begins with `state`.
     #[inline]
     pub fn get_or_insert_with(&mut self, now: Time, flow: FlowId, state: impl FnOnce() -> T) -> &mut T {
-        let place = match self.place(flow) {
-            Some(place) => place,
-            None => self.insert(flow, state()),
+        let Some(place) = self.found(flow) else {
+            let place = self.find(flow).unwrap_or_else(|| self.insert(flow, state()));
+            return self.touch(now, place);
         };
+        self.touch(now, place)
+    }
+
+    #[inline]
+    fn touch(&mut self, now: Time, place: usize) -> &mut T {
         let entry = &mut self.entries[place];
         entry.last_seen = now;
         &mut entry.state
     }
 
+    /// The flow's place, if the cache knows it.
     #[inline]
-    fn place(&mut self, flow: FlowId) -> Option<usize> {
-        let found = &mut self.found[flow.0 as usize % FOUND];
-        if self.entries.get(*found).is_none_or(|entry| entry.flow != flow) {
-            *found = *self.places.get(&flow)?;
-        }
-        Some(*found)
+    fn found(&self, flow: FlowId) -> Option<usize> {
+        let place = self.found[flow.0 as usize % FOUND];
+        self.entries.get(place).is_some_and(|entry| entry.flow == flow).then_some(place)
+    }
+
+    /// The flow's place, which the cache knows from now on.
+    #[cold]
+    fn find(&mut self, flow: FlowId) -> Option<usize> {
+        let place = *self.places.get(&flow)?;
+        self.found[flow.0 as usize % FOUND] = place;
+        Some(place)
     }
 
     #[cold]
@@ -125,7 +137,7 @@ impl<T> Flows<T> {
 
     /// Sets the time at which the flow wants to be called, instead of an earlier setting.
     pub fn set_deadline(&mut self, flow: FlowId, deadline: Time) {
-        let Some(place) = self.place(flow) else { return };
+        let Some(place) = self.found(flow).or_else(|| self.find(flow)) else { return };
         let entry = &mut self.entries[place];
         if entry.deadline == deadline {
             return;
@@ -148,8 +160,7 @@ impl<T> Flows<T> {
             return None;
         }
         self.deadlines.pop_first();
-        let place = self.place(flow)?;
-        let entry = &mut self.entries[place];
+        let entry = &mut self.entries[*self.places.get(&flow)?];
         entry.deadline = Time::NEVER;
         Some((flow, &mut entry.state))
     }
