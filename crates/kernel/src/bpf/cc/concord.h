@@ -29,14 +29,18 @@ static inline void concord_init(struct concord *self, __u32 window, __u32 total_
 {
 	self->phase.window_q32 = (__u64)window << 32;
 	begin_start(self, NONE);
-	path_init(&self->path);
+	path_init(&self->path, now_us);
 	tally_begin(&self->round, now_us);
 	self->round_begun_at = total_delivered;
 	self->srtt_us = NOMINAL_RTT_US;
-	self->tests.gap_us = FIRST_TEST_US;
-	self->tests.doubt_us = FIRST_DOUBT_US;
+	self->tests = (struct tests){
+		.gap_us = FIRST_TEST_US,
+		.last_us = now_us,
+		.last_queue_us = now_us,
+		.doubt_us = FIRST_DOUBT_US,
+	};
 	self->looks.gap_us = FIRST_LOOK_US;
-	self->looks.next_us = FIRST_LOOK_US;
+	self->looks.next_us = now_us + FIRST_LOOK_US;
 }
 
 static inline __u32 concord_window(const struct concord *self)

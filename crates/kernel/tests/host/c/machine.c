@@ -238,6 +238,9 @@ static void enter_states(struct machine *machine, const struct host_ack *ack)
 	}
 }
 
+/* Connections begin an hour after the kernel; those that are told of, at 0. */
+#define BOOTED_US (3600ULL * 1000 * 1000)
+
 struct machine *machine_new(const char *name, __u32 mss, __u32 cwnd, __u32 una)
 {
 	struct machine *machine;
@@ -250,6 +253,7 @@ struct machine *machine_new(const char *name, __u32 mss, __u32 cwnd, __u32 una)
 		if (!machine)
 			return NULL;
 		machine->ops = controllers[at].ops;
+		machine->tp.tcp_mstamp = BOOTED_US;
 		machine->tp.mss_cache = mss;
 		machine->tp.snd_cwnd = cwnd;
 		machine->tp.inet_conn.sk.sk_max_pacing_rate = ~0UL;
@@ -306,7 +310,7 @@ void machine_ack(struct machine *machine, const struct host_ack *ack)
 
 	if (advances)
 		machine->expiries = 0;
-	tp->tcp_mstamp = ack->now_us;
+	tp->tcp_mstamp = BOOTED_US + ack->now_us;
 	tp->snd_una = ack->una;
 	tp->snd_nxt = ack->nxt;
 	/* What SACK reports is counted at once in any kernel. */
@@ -348,7 +352,7 @@ void machine_timeout(struct machine *machine, __u64 now_us, __u32 packets_out)
 	struct tcp_sock *tp = &machine->tp;
 	__u8 state = state_of(machine);
 
-	tp->tcp_mstamp = now_us;
+	tp->tcp_mstamp = BOOTED_US + now_us;
 	tp->packets_out = packets_out;
 	if (state <= TCP_CA_Disorder || (__s32)(tp->snd_una - machine->tp.high_seq) >= 0 ||
 	    (state == TCP_CA_Loss && !machine->expiries)) {

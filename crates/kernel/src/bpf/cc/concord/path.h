@@ -80,8 +80,10 @@ static inline void quantile_put(struct quantile *quantile, __u64 us_q20)
 		quantile->value_us_q20 = less_or_none(quantile->value_us_q20, 3 * quantile->scale_us_q20 / 16);
 }
 
-static inline void path_init(struct path *path)
+static inline void path_init(struct path *path, __u64 now_us)
 {
+	path->base_since_us = now_us;
+	path->highest_since_us = now_us;
 	for (int at = 0; at < BASE_PIECES; at++)
 		path->base_us[at] = NONE;
 	for (int at = 0; at < RATE_PIECES; at++)
