@@ -9,6 +9,13 @@ if [ -d "$1" ]; then
     root=$(realpath "$1")
 else
     root=$work/root
+    # Podman reads images with the same library.
+    if command -v skopeo >/dev/null; then
+        skopeo --insecure-policy copy -q "oci-archive:$1" "dir:$work/copy"
+        echo "skopeo reads the image"
+    else
+        echo "skopeo is not here: the image is unpacked, and no container engine has read it"
+    fi
     mkdir "$work/image" "$root"
     tar -C "$work/image" -xf "$1"
     python3 - "$work" <<'END'
