@@ -5,9 +5,10 @@ use super::rounds::Tally;
 use super::{Concord, LEAST_WINDOW, MARGIN, Phase};
 use airtcp_wire::Time;
 
-/// Share of the way to the goal that the window grows per round: it gets there in about ten rounds, without a burst.
+/// Share of the way to the goal that the window grows per quiet round at least.
 const WAY_BACK: f64 = 0.25;
-/// Quiet rounds after which growth doubles each round, up to this share of the window.
+/// Quiet rounds after which growth doubles each round, up to this share of the window, on the way back, too: the last packets of the way
+/// would otherwise take ten rounds, and a goal set too low would hold the window for as long.
 const QUIET_ROUNDS: u32 = 3;
 const FASTEST: f64 = 0.25;
 /// The most that may be in flight, in BDPs and packets: enough to find a path whose rate has risen by a quarter, and for small windows.
@@ -75,11 +76,7 @@ impl Concord {
     fn grow_gently(&mut self, mut delay: Delay, queue_s: f64) {
         if queue_s < self.path.quiet_s() {
             delay.quiet += 1;
-            if self.window < self.goal {
-                delay.growth = ALPHA.max(WAY_BACK * (self.goal - self.window));
-            } else if delay.quiet > QUIET_ROUNDS {
-                delay.growth = (2.0 * delay.growth).max(1.0).min(FASTEST * self.window);
-            }
+            delay.growth = self.quiet_growth(&delay);
         } else {
             delay.quiet = 0;
             delay.growth = ALPHA;
@@ -87,5 +84,16 @@ impl Concord {
         let most = MOST_BDP * self.bdp() + MOST_PACKETS;
         self.window = (self.window + delay.growth).min(most.max(self.window));
         self.phase = Phase::Delay(delay);
+    }
+
+    /// Packets by which the window grows in a quiet round: on the way back to the goal, no more than is left of it.
+    fn quiet_growth(&self, delay: &Delay) -> f64 {
+        let growth = if delay.quiet > QUIET_ROUNDS {
+            (2.0 * delay.growth).max(1.0).min(FASTEST * self.window)
+        } else {
+            ALPHA
+        };
+        let way = self.goal - self.window;
+        if way > 0.0 { growth.clamp(WAY_BACK * way, way).max(ALPHA) } else { growth }
     }
 }

@@ -1,5 +1,6 @@
 //! What Concord decides on paths of known kind, and that it neither runs away nor collapses on any.
 
+use super::delay::Delay;
 use super::{Concord, Phase, SPEC};
 use crate::cc::pipe::{MSS, Pipe, test_build};
 use crate::cc::registry::values;
@@ -61,6 +62,18 @@ fn losses_that_corruption_explains_cost_little_more_than_themselves() {
         let utilisation = pipe.utilisation(Dur::from_secs(50));
         assert!(utilisation > 0.93 * (1.0 - loss), "{loss}: {utilisation}");
     }
+}
+
+/// A goal just above the window does not hold growth back.
+#[test]
+fn growth_doubles_on_the_way_back_too() {
+    let mut pipe = Pipe::new(concord(), Rate(20_000_000), RTT * 4, 400, 0.0);
+    pipe.run(Dur::from_secs(10));
+    let bdp = pipe.cc.bdp();
+    (pipe.cc.window, pipe.cc.goal) = (0.8 * bdp, 0.82 * bdp);
+    pipe.cc.enter_delay(Delay::new());
+    pipe.run(RTT * 4 * 12);
+    assert!(pipe.cc.window > 0.95 * bdp, "{} of {bdp}", pipe.cc.window);
 }
 
 /// Dropped packets over delivered ones, and utilisation, once it knows the path.

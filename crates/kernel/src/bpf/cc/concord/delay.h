@@ -18,6 +18,20 @@ static inline void answer_losses(struct concord *self, const struct concord_para
 		yield_to_losses(self, params, queue_us_q20, now_us);
 }
 
+/* By how much the window grows in a quiet round: on the way back to the goal, by no more than is left of it. */
+static inline __u64 quiet_growth_q32(const struct concord *self)
+{
+	const struct delay *delay = &self->phase.delay;
+	__u64 window_q32 = self->phase.window_q32, way_q32 = less_or_none(self->goal_q32, window_q32);
+	__u64 growth_q32 = ALPHA_Q32;
+
+	if (delay->quiet > QUIET_ROUNDS)
+		growth_q32 = smaller(larger(2 * delay->growth_q32, ONE_Q32), window_q32 / 4);
+	if (!way_q32)
+		return growth_q32;
+	return larger(larger(smaller(growth_q32, way_q32), way_q32 / 4), ALPHA_Q32);
+}
+
 static inline void grow_gently(struct concord *self, const struct concord_params *params, __u64 queue_us_q20)
 {
 	struct delay *delay = &self->phase.delay;
@@ -28,10 +42,7 @@ static inline void grow_gently(struct concord *self, const struct concord_params
 		delay->growth_q32 = ALPHA_Q32;
 	} else {
 		delay->quiet++;
-		if (window_q32 < self->goal_q32)
-			delay->growth_q32 = larger((self->goal_q32 - window_q32) / 4, ALPHA_Q32);
-		else if (delay->quiet > QUIET_ROUNDS)
-			delay->growth_q32 = smaller(larger(2 * delay->growth_q32, ONE_Q32), window_q32 / 4);
+		delay->growth_q32 = quiet_growth_q32(self);
 	}
 	most_q32 = larger(most_q32 + most_q32 / 2 + 8 * ONE_Q32, window_q32);
 	self->phase.window_q32 = smaller(window_q32 + delay->growth_q32, most_q32);
