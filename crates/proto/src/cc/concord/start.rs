@@ -11,7 +11,8 @@ const LATE_IN_A_ROW: u32 = 8;
 /// They must also exceed the base by this share. That is twice HyStart++'s (RFC 9406 §4.2), since packets behind one that is late by chance
 /// look like a queue, and Delay will find a small queue, too.
 const LATE_SHARE: f64 = 0.25;
-/// Loss is heavy if a round loses this share. Two such rounds in a row are no chance.
+/// Loss is heavy if a round loses this share and the rate has not grown: corruption takes its share of a rate that still grows. Two such
+/// rounds in a row are no chance.
 const HEAVY_LOSS: f64 = 0.2;
 const HEAVY_ROUNDS: u32 = 2;
 /// A round with no more packets than this cannot show heavy loss.
@@ -46,7 +47,8 @@ impl Start {
     }
 
     fn loses_heavily(&mut self, round: &Tally) -> bool {
-        let is_heavy = round.sent() > HEAVY_OF && round.lost > HEAVY_LOSS * round.sent();
+        let is_full = self.rounds_without_growth > 0;
+        let is_heavy = is_full && round.sent() > HEAVY_OF && round.lost > HEAVY_LOSS * round.sent();
         self.heavy = if is_heavy { self.heavy + 1 } else { 0 };
         self.heavy >= HEAVY_ROUNDS
     }

@@ -76,6 +76,22 @@ fn growth_doubles_on_the_way_back_too() {
     assert!(pipe.cc.window > 0.95 * bdp, "{} of {bdp}", pipe.cc.window);
 }
 
+/// What corruption takes of a rate that still grows is no full path.
+#[test]
+fn heavy_corruption_does_not_end_start() {
+    for loss in [0.2, 0.25, 0.3] {
+        let mut pipe = Pipe::new(concord(), Rate(20_000_000), RTT * 4, 400, loss);
+        let mut last_of_start = 0.0;
+        pipe.run_watching(pipe.now + Dur::from_secs(5), |pipe| {
+            if letter(&pipe.cc.phase) == 'S' {
+                last_of_start = pipe.cc.window;
+            }
+        });
+        let bdp = pipe.bdp() / MSS;
+        assert!(last_of_start > bdp as f64, "{loss}: {last_of_start} of {bdp}");
+    }
+}
+
 /// Dropped packets over delivered ones, and utilisation, once it knows the path.
 fn dropped_and_used(mut pipe: Pipe<Concord>) -> (f64, f64) {
     pipe.run(Dur::from_secs(30));

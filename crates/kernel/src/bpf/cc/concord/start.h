@@ -27,10 +27,11 @@ static inline int has_plateau(struct start *start, __u64 rate_q48)
 	return start->rounds_without_growth >= PLATEAU_ROUNDS;
 }
 
-/* Returns whether two rounds in a row have lost a fifth. */
+/* Returns whether two rounds in a row have lost a fifth of a rate that no longer grows. */
 static inline int loses_heavily(struct start *start, const struct tally *round)
 {
-	int is_heavy = tally_sent(round) > HEAVY_OF && 5ULL * round->lost > tally_sent(round);
+	int is_full = start->rounds_without_growth > 0;
+	int is_heavy = is_full && tally_sent(round) > HEAVY_OF && 5ULL * round->lost > tally_sent(round);
 
 	start->heavy = is_heavy ? start->heavy + 1 : 0;
 	return start->heavy >= HEAVY_ROUNDS;
