@@ -3,8 +3,8 @@
 #![no_main]
 
 use airtcp_wire::circuit::{
-    Hello, Key, Kind, MAX_CONTROLS, SessionKey, TAG_LEN, Terms, Welcome, compress, decode, decode_keepalive,
-    decompress, encode,
+    Hello, Key, Kind, MAX_CONTROLS, Repair, SessionKey, TAG_LEN, Terms, Welcome, compress, decode,
+    decode_keepalive, decompress, encode,
 };
 use libfuzzer_sys::fuzz_target;
 
@@ -36,6 +36,9 @@ fn read(bytes: &[u8], near: u64, key: &Key, session: &SessionKey) {
     }
     let _ = Welcome::decode(bytes, &[1; 16], key);
     let _ = decode_keepalive(bytes, near, session);
+    if let Ok(repair) = Repair::decode(bytes, near, session) {
+        assert_eq!(repair.encode(session), bytes);
+    }
     let Ok(header) = decode(bytes, near, VMSS, session) else { return };
     let again = encode(&header, session);
     assert_eq!(decode(again.as_slice(), header.number, VMSS, session), Ok(header));
@@ -44,7 +47,8 @@ fn read(bytes: &[u8], near: u64, key: &Key, session: &SessionKey) {
         last.seq.0 = last.seq.0.wrapping_sub(VMSS);
         for counts in [false, true] {
             let fec = header.repeats;
-            let terms = Terms { vmss: VMSS as u16, controls: MAX_CONTROLS, guesses: Some(2), counts, fec };
+            let (vmss, guesses, repairs) = (VMSS as u16, Some(2), false);
+            let terms = Terms { vmss, controls: MAX_CONTROLS, guesses, counts, fec, repairs };
             let short = compress(&header, counts, session);
             assert_eq!(decompress(short.as_slice(), header.number, (&last, header.repeats), &terms, session), Ok(header));
         }

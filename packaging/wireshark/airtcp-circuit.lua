@@ -4,7 +4,7 @@
 
 local circuit = Proto("aircircuit", "airtcp circuit")
 local KINDS = {
-  [1] = "HELLO", [2] = "WELCOME", [3] = "header packet", [4] = "compressed header packet",
+  [0] = "repair", [1] = "HELLO", [2] = "WELCOME", [3] = "header packet", [4] = "compressed header packet",
   [5] = "ACK", [6] = "PING", [7] = "PONG",
 }
 local FLAGS = { { 0x002, "SYN" }, { 0x008, "PSH" }, { 0x010, "ACK" }, { 0x040, "ECE" }, { 0x080, "CWR" }, { 0x800, "ELN" } }
@@ -25,6 +25,8 @@ f.ack = ProtoField.uint32("aircircuit.ack", "Acknowledgment number")
 f.window = ProtoField.uint16("aircircuit.window", "Window, or count of data packets")
 f.tsval = ProtoField.uint32("aircircuit.tsval", "TSval")
 f.tsecr = ProtoField.uint32("aircircuit.tsecr", "TSecr")
+f.sources = ProtoField.uint16("aircircuit.sources", "Data packets that it covers")
+f.first = ProtoField.uint32("aircircuit.first", "Number of the first of them")
 f.tag = ProtoField.bytes("aircircuit.tag", "Tag")
 
 -- One bit, without the operators that older Lua lacks.
@@ -71,6 +73,12 @@ function circuit.dissector(buffer, packet, root)
   elseif (kind == 3 or kind == 5) and len >= 16 then
     info = info .. whole(buffer, tree, kind)
     tree:add(f.tag, buffer(len - 4, 4))
+  elseif kind == 0 and len >= 22 then
+    tree:add(f.number, buffer(1, 3))
+    tree:add(f.sources, buffer(6, 2))
+    tree:add(f.first, buffer(8, 4))
+    tree:add(f.tag, buffer(len - 4, 4))
+    info = info .. " of " .. buffer(6, 2):uint() .. " from " .. buffer(8, 4):uint()
   elseif kind == 4 then
     if len == 17 or len == 9 then tree:add(f.window, buffer(3, 2)) end
     if len >= 15 then timestamps(buffer, tree, len - 12) end

@@ -70,10 +70,6 @@ fn a_mistake_ends_with_status_2() {
         ),
         ("circuit send --to 192.0.2.2:1 --key-file k --prefix 10.2.0.0/24 --vmss 10B", "64 to 65000 bytes"),
         ("circuit send --to 192.0.2.2:1 --key-file k --prefix 10.2.0.0/24 --controls 33", "32 at most"),
-        (
-            "circuit send --to 192.0.2.2:1 --key-file k --prefix 10.2.0.0/24 --fec auto",
-            "fec=3 repeats header packets",
-        ),
         ("decouple --to 192.0.2.2 --key-file k --fec many", "from 0 to 3"),
         ("circuit send --to 192.0.2.2:1 --key-file k --prefix 10.2.0.0/24 --control cubik", "cubic"),
         (

@@ -13,6 +13,7 @@ mod losses;
 mod lost_acks;
 mod medium;
 mod queues;
+mod rebuilding;
 mod recorded_traces;
 mod tcp_delivery;
 mod tcp_strangers;

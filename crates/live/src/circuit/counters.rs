@@ -14,6 +14,7 @@ counters! {
         Lost: Counter = "lost_packets_total", "data packets that the kernel refused";
         Waiting: Gauge = "waiting_packets", "data packets in the tunnel queue";
         Datagrams: Counter = "datagrams_total", "header packets and other datagrams sent to the receiving gateway";
+        Repairs: Counter = "repairs_total", "repair packets sent";
         Refused: Counter = "refused_total", "datagrams that failed authentication";
         Window: Gauge = "cwnd_bytes", "sum of the control TCPs' congestion windows";
         RoundTripUs: Gauge = "srtt_microseconds", "the largest SRTT of the control TCPs";
@@ -32,5 +33,7 @@ counters! {
         Replies: Counter = "replies_total", "ACKs and other datagrams sent back";
         Refused: Counter = "refused_total", "datagrams that failed authentication, or could not be decompressed after losses";
         DataPackets: Counter = "data_packets_total", "data packets received, where they are counted";
+        Repairs: Counter = "repairs_total", "repair packets received";
+        Rebuilt: Counter = "rebuilt_packets_total", "lost data packets that were rebuilt from repairs";
     }
 }

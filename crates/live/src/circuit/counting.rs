@@ -1,8 +1,8 @@
 //! Counts the data packets that come out of a circuit, in the order in which the link delivers them.
 
 use crate::emulate::{PacketSocket, Prefix};
+use airtcp_wire::ethernet;
 use airtcp_wire::ip::{Addresses, Found, TCP, UDP};
-use airtcp_wire::{circuit, ethernet};
 use std::io;
 use std::net::IpAddr;
 
@@ -24,6 +24,8 @@ pub struct Counted {
 pub struct DataCounter {
     socket: PacketSocket,
     tally: Tally,
+    /// For a packet that is cut from a longer one.
+    room: Box<[u8]>,
 }
 
 /// The count up to the last frame seen.
@@ -44,26 +46,39 @@ enum Seen<'a> {
 
 impl DataCounter {
     pub fn new(socket: PacketSocket, counted: Counted) -> DataCounter {
-        DataCounter { socket, tally: Tally { counted, packets: 0, last: Vec::new() } }
+        let tally = Tally { counted, packets: 0, last: Vec::new() };
+        DataCounter { socket, tally, room: vec![0; MAX_FRAME].into() }
     }
 
     /// Returns how many data packets have come since the last call and before this datagram to the gateway. If nobody
-    /// has seen the datagram, counts until now.
+    /// has seen the datagram, counts until now. Shows each of these IP packets to `see`, if it is given.
     ///
     /// # Errors
     /// The kernel's.
-    pub fn until(&mut self, datagram: &[u8]) -> io::Result<u16> {
+    pub fn until(&mut self, datagram: &[u8], mut see: Option<impl FnMut(&[u8])>) -> io::Result<u16> {
         while !self.tally.has_seen(datagram) {
-            let Some((frame, packets)) = self.socket.recv_uncut()? else { break };
-            self.tally.see(frame, packets);
+            let Some(uncut) = self.socket.recv_uncut()? else { break };
+            let is_data = self.tally.see(uncut.frame, uncut.packets());
+            if let Some(see) = see.as_mut().filter(|_| is_data) {
+                uncut.cut(&mut self.room, |frame| {
+                    ethernet::ip_at(frame).into_iter().for_each(|at| see(&frame[at..]))
+                });
+            }
         }
         Ok(std::mem::take(&mut self.tally.packets))
+    }
+
+    /// Is this packet one of those that are counted?
+    pub fn counts(&self, packet: &[u8]) -> bool {
+        self.tally.counted.read_packet(packet) == Some(Seen::Data)
     }
 }
 
 impl Tally {
-    fn see(&mut self, frame: &[u8], packets: u16) {
-        match self.counted.read(frame) {
+    /// Returns whether it is data.
+    fn see(&mut self, frame: &[u8], packets: u16) -> bool {
+        let seen = self.counted.read(frame);
+        match seen {
             Some(Seen::Data) => self.packets = self.packets.wrapping_add(packets),
             Some(Seen::ToGateway(payload)) => {
                 self.last.clear();
@@ -71,6 +86,7 @@ impl Tally {
             }
             None => {}
         }
+        seen == Some(Seen::Data)
     }
 
     /// Returns whether this datagram was in the last packet to the gateway.
@@ -82,16 +98,17 @@ impl Tally {
 impl Counted {
     /// Classifies an Ethernet frame; `None` for one that is neither data nor to the gateway.
     fn read<'a>(&self, frame: &'a [u8]) -> Option<Seen<'a>> {
-        let packet = &frame[ethernet::ip_at(frame)?..];
+        self.read_packet(&frame[ethernet::ip_at(frame)?..])
+    }
+
+    fn read_packet<'a>(&self, packet: &'a [u8]) -> Option<Seen<'a>> {
         let found = Found::read(packet).ok()?;
         let transport = packet.get(found.header_len..found.claimed)?;
         // Only the first fragment has ports.
         let port = transport.get(2..4).filter(|_| !found.is_fragment);
         let port = port.map(|port| u16::from_be_bytes([port[0], port[1]]));
         if found.protocol == UDP && port == Some(self.gateway) {
-            let payload = transport.get(UDP_HEADER_LEN..)?;
-            // Longer payloads are not header packets, merged or not.
-            return Some(Seen::ToGateway(&payload[..payload.len().min(MOST_TOGETHER)]));
+            return Some(Seen::ToGateway(transport.get(UDP_HEADER_LEN..)?));
         }
         let to: IpAddr = match found.addresses {
             Addresses::V4 { destination, .. } => destination.into(),
@@ -103,8 +120,8 @@ impl Counted {
     }
 }
 
-/// Bytes of as many datagrams as the kernel merges.
-const MOST_TOGETHER: usize = 64 * circuit::MAX_DATAGRAM;
+/// Longest IP packet in bytes behind a link layer's header.
+const MAX_FRAME: usize = (1 << 16) + 64;
 
 #[cfg(test)]
 mod tests {

@@ -10,7 +10,7 @@ use airtcp_wire::circuit::{MAX_DATAGRAM, Mark};
 use airtcp_wire::{Dur, Ecn, Time};
 use slab::Slab;
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 
 /// Datagrams and packets handled at a wake-up, before others have their turn.
 const A_TURN: usize = 256;
@@ -19,11 +19,17 @@ const A_TURN: usize = 256;
 /// own).
 const BURST: Dur = Dur::from_millis(1);
 
-/// One byte longer than the longest datagram, so that longer ones are noticed.
+/// One byte longer than the longest datagram to a sender, so that longer ones are noticed.
 type Buffer = [u8; MAX_DATAGRAM + 1];
+
+/// Longest repair in bytes.
+const MAX_REPAIR: usize = 1 << 16;
 
 /// Called with each packet that finds no room.
 pub type Shed = Box<dyn FnMut(&[u8]) + Send>;
+
+/// Called with each packet that has been rebuilt.
+pub type HandOn = Box<dyn FnMut(&[u8]) + Send>;
 
 /// A sending node, the device that data comes from and goes back to, and the node's socket.
 pub struct SendingGateway<D, S> {
@@ -42,6 +48,8 @@ pub struct SendingGateway<D, S> {
     shed: Option<Shed>,
     /// Who is told the control TCPs' window, and how long its packets are.
     told: Option<(ToldWindow, u32)>,
+    /// What the kernel gives the packets as source before they leave, if that is another address than they have.
+    masks: Vec<IpAddr>,
     pub counts: Counts,
 }
 
@@ -51,6 +59,8 @@ pub struct Counts {
     pub data_packets: u64,
     pub data_bytes: u64,
     pub datagrams: u64,
+    pub repairs: u64,
+    pub repair_bytes: u64,
     /// Data packets that the kernel did not take.
     pub lost: u64,
     /// Data packets lost for lack of room, if they do not wait for it.
@@ -67,8 +77,22 @@ impl<D: PacketDevice, S: Datagrams> SendingGateway<D, S> {
     ) -> SendingGateway<D, S> {
         let (intake, held, counts) = (Intake::new(), Slab::new(), Counts::default());
         let (dscp, mark) = (0, Mark::default());
-        let (shed, told) = (None, None);
-        SendingGateway { node, device, socket, peer, vmss, intake, held, dscp, mark, shed, told, counts }
+        let (shed, told, masks) = (None, None, Vec::new());
+        SendingGateway {
+            node,
+            device,
+            socket,
+            peer,
+            vmss,
+            intake,
+            held,
+            dscp,
+            mark,
+            shed,
+            told,
+            masks,
+            counts,
+        }
     }
 
     /// Marks header packets so, for routers.
@@ -90,6 +114,13 @@ impl<D: PacketDevice, S: Datagrams> SendingGateway<D, S> {
     #[must_use]
     pub fn telling(mut self, window: ToldWindow, packet_bytes: u32) -> SendingGateway<D, S> {
         self.told = Some((window, packet_bytes.max(1)));
+        self
+    }
+
+    /// The kernel gives the packets the one of these addresses that is of their family as source, before they leave.
+    #[must_use]
+    pub fn masked_as(mut self, masks: Vec<IpAddr>) -> SendingGateway<D, S> {
+        self.masks = masks;
         self
     }
 
@@ -196,8 +227,11 @@ impl<D: PacketDevice, S: Datagrams> SendingGateway<D, S> {
         Ok(())
     }
 
-    /// The longest packet in bytes that is not cut.
+    /// The longest packet in bytes that is not cut. Where data is repaired, all that can be cut are.
     fn longest(&self) -> usize {
+        if self.node.repairs_data() {
+            return 0;
+        }
         self.node.bytes_in(BURST).map_or(self.vmss, |bytes| self.vmss.max(bytes as usize))
     }
 
@@ -208,6 +242,9 @@ impl<D: PacketDevice, S: Datagrams> SendingGateway<D, S> {
                 // Keep header packets in front of the data that comes after them.
                 self.socket.flush();
                 let packet = self.held.remove(item.id as usize);
+                if self.node.repairs_data() {
+                    self.node.keep(packet.on_wire(&self.masks).as_deref());
+                }
                 self.node.count_more(packet.packets - 1);
                 self.counts.data_packets += u64::from(packet.packets);
                 self.counts.data_bytes += u64::from(packet.wire_len);
@@ -220,6 +257,11 @@ impl<D: PacketDevice, S: Datagrams> SendingGateway<D, S> {
                 let traffic_class = self.mark.put_on(self.dscp) << 2 | ecn as u8;
                 self.socket.send(self.peer, traffic_class, datagram.as_slice());
             }
+            Output::Repair(datagram) => {
+                self.counts.repairs += 1;
+                self.counts.repair_bytes += datagram.len() as u64;
+                self.socket.send(self.peer, self.dscp << 2, &datagram);
+            }
         }
     }
 }
@@ -229,12 +271,17 @@ pub struct ReceivingGateway<S> {
     pub node: ReceivingNode,
     socket: S,
     counter: Option<DataCounter>,
+    hand_on: Option<HandOn>,
+    buffer: Box<[u8]>,
     pub replies: u64,
+    /// Data packets that were lost, rebuilt and handed on.
+    pub rebuilt: u64,
 }
 
 impl<S: Datagrams> ReceivingGateway<S> {
     pub fn new(node: ReceivingNode, socket: S) -> ReceivingGateway<S> {
-        ReceivingGateway { node, socket, counter: None, replies: 0 }
+        let buffer = vec![0; MAX_REPAIR].into();
+        ReceivingGateway { node, socket, counter: None, hand_on: None, buffer, replies: 0, rebuilt: 0 }
     }
 
     /// Counts data, and reports what is missing.
@@ -242,6 +289,14 @@ impl<S: Datagrams> ReceivingGateway<S> {
     pub fn counting(mut self, counter: DataCounter) -> ReceivingGateway<S> {
         self.node.counts = true;
         self.counter = Some(counter);
+        self
+    }
+
+    /// Hands on data that was lost, if it is of what is counted.
+    #[must_use]
+    pub fn rebuilding(mut self, hand_on: HandOn) -> ReceivingGateway<S> {
+        self.node.rebuilds = true;
+        self.hand_on = Some(hand_on);
         self
     }
 
@@ -265,17 +320,33 @@ impl<S: Datagrams> ReceivingGateway<S> {
     }
 
     fn listen(&mut self, now: Time) -> io::Result<bool> {
-        let mut buffer: Buffer = [0; MAX_DATAGRAM + 1];
         self.answer(now);
         for _ in 0..A_TURN {
-            let Some((len, from, ecn)) = self.socket.recv(&mut buffer)? else { return Ok(false) };
+            let Some((len, from, ecn)) = self.socket.recv(&mut self.buffer)? else { return Ok(false) };
+            let datagram = &self.buffer[..len];
             if let Some(counter) = &mut self.counter {
-                self.node.handle_data(counter.until(&buffer[..len])?);
+                let wants_packets = self.node.wants_packets();
+                let see = |packet: &[u8]| self.node.handle_packet(packet);
+                let packets = counter.until(datagram, wants_packets.then_some(see))?;
+                self.node.handle_data(packets);
             }
-            self.node.handle_datagram(now, from, &buffer[..len], ecn);
+            self.node.handle_datagram(now, from, datagram, ecn);
+            self.hand_on();
             self.answer(now);
         }
         Ok(true)
+    }
+
+    fn hand_on(&mut self) {
+        while let Some(packet) = self.node.poll_rebuilt() {
+            // Others come by another link, or are not for this gateway: whether they have come, it does not know.
+            if let (Some(counter), Some(hand_on)) = (&self.counter, &mut self.hand_on)
+                && counter.counts(&packet)
+            {
+                self.rebuilt += 1;
+                hand_on(&packet);
+            }
+        }
     }
 
     fn answer(&mut self, now: Time) {

@@ -2,13 +2,19 @@
 
 use crate::offload::{Offload, Part, Pieces};
 use crate::tun::PacketDevice;
+use airtcp_wire::checksum::Sum;
+use airtcp_wire::ip::{Found, TCP};
 use std::io;
+use std::net::IpAddr;
 
 /// Longest packet in bytes that IP can carry.
 const MAX_PACKET: usize = 1 << 16;
 
 /// Packets of at least this length use a buffer for the longest packet, which is used again.
 const LONG: usize = MAX_PACKET / 4;
+
+/// Offset of the checksum in TCP's header.
+const TCP_CHECKSUM_AT: usize = 16;
 
 /// Buffers kept for later packets.
 const MOST_SPARE: usize = 64;
@@ -48,6 +54,19 @@ impl WaitingPacket {
             [_, class, ..] => class >> 2,
             _ => 0,
         }
+    }
+
+    /// As it leaves, with checksums, and with the one of `masks` as source that is of its family. `None` if the device cuts it into
+    /// several.
+    pub fn on_wire(&self, masks: &[IpAddr]) -> Option<Vec<u8>> {
+        if self.packets != 1 {
+            return None;
+        }
+        let mut packet = vec![0; self.len];
+        let len = Pieces::of_packet(self.bytes(), self.offload)?.next_into(self.bytes(), &mut packet)?;
+        packet.truncate(len);
+        mask(&mut packet, masks);
+        Some(packet)
     }
 
     /// # Errors
@@ -137,6 +156,26 @@ impl Intake {
             self.spare.push(packet.buffer);
         }
     }
+}
+
+/// Gives a TCP packet the one of these addresses as source that is of its family, as NAT does.
+fn mask(packet: &mut [u8], masks: &[IpAddr]) {
+    let Ok(Found { addresses, protocol: TCP, header_len, is_fragment: false, .. }) = Found::read(packet)
+    else {
+        return;
+    };
+    let Some(mask) = masks.iter().find(|mask| mask.is_ipv4() == addresses.source().is_ipv4()) else { return };
+    let (at, source) = match mask {
+        IpAddr::V4(address) => (12, address.octets().to_vec()),
+        IpAddr::V6(address) => (8, address.octets().to_vec()),
+    };
+    let checksum_at = header_len + TCP_CHECKSUM_AT;
+    let Some(&[high, low]) = packet.get(checksum_at..checksum_at + 2) else { return };
+    let before = &mut packet[at..at + source.len()];
+    // RFC 1624 §3
+    let sum = Sum::of(&[!high, !low]) + Sum::of(before).negated() + Sum::of(&source);
+    before.copy_from_slice(&source);
+    packet[checksum_at..checksum_at + 2].copy_from_slice(&sum.checksum().to_be_bytes());
 }
 
 /// Returns whether the kernel sent this to neighbours on the device, for example to announce IPv6. Nobody needs it.

@@ -8,6 +8,10 @@
 //! A circuit that is down stops nothing: while nobody answers, data packets pass as if there were no gateway. Nor does one that
 //! stands still: a watchdog in the sending node begins a new session.
 //!
+//! Where data is repaired, the sending node remembers what has left and codes repairs of it ([`airtcp_proto::fec`]). The receiving
+//! gateway shows its node the data that it counts, and hands on what that one rebuilds, through a TUN device of its own: to the kernel
+//! these packets come in by another interface than the others, and pass the same rules.
+//!
 //! A `SendingNode` and a `ReceivingNode` are the circuit's machines with a session around each;
 //! `wire/src/circuit` authenticates their packets with keyed tags (`docs/circuit-wire.md`). `SendingGateway`
 //! reads a TUN device only while the tunnel queue has room (`Intake` cuts long packets to a millisecond's
@@ -31,12 +35,12 @@ mod window;
 
 pub use counters::{ReceivingCounters, Sending, SendingCounters};
 pub use counting::{Counted, DataCounter};
-pub use gateway::{Counts, ReceivingGateway, SendingGateway, Shed};
+pub use gateway::{Counts, HandOn, ReceivingGateway, SendingGateway, Shed};
 pub use receiving::{ReceivingNode, Reply};
 pub use sending::{Output, SendingNode};
 pub use serve::{Gateway, serve};
 pub use service::{NAME, ReceivingService, SendingService, try_detour};
-pub(crate) use service::{any_port, bind, chance, open_device, way_to};
+pub(crate) use service::{any_port, bind, chance, open_device, open_outlet, payload_within, way_to};
 pub use socket::{Datagrams, Socket};
 pub use thread::GatewayThread;
 pub use window::ToldWindow;
@@ -56,10 +60,6 @@ const PATIENCE: Dur = Dur::from_secs(3);
 
 /// How long data may wait while nothing is under way, before a sender begins anew. No sound machine lets it wait.
 const STANDSTILL: Dur = Dur::from_secs(3);
-
-/// Why `fec = auto` is refused.
-pub const NO_REPAIRS: &str =
-    "fec=auto repairs data, so far only in the simulator; fec=3 repeats header packets as it does";
 
 fn nonce(chance: &mut Chance) -> Nonce {
     let mut nonce = Nonce::default();

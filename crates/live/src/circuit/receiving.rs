@@ -6,8 +6,9 @@ use super::session::{Heard, Reader, Writer};
 use airtcp_proto::Chance;
 use airtcp_proto::cc::RegistryError;
 use airtcp_proto::circuit::{Config, Fec, Receiver};
+use airtcp_proto::fec::{self, Rebuilder};
 use airtcp_proto::tcp::{TcpConfig, Transmit};
-use airtcp_wire::circuit::{Datagram, Hello, Key, Kind, Nonce, Terms, Welcome};
+use airtcp_wire::circuit::{Datagram, Hello, Key, Kind, Nonce, Repair, Terms, Welcome};
 use airtcp_wire::ip::IPV4_HEADER_LEN;
 use airtcp_wire::{Bytes, Dur, Ecn, Time, tcp};
 use std::collections::VecDeque;
@@ -44,8 +45,12 @@ pub struct ReceivingNode {
     replies: VecDeque<Reply>,
     /// Whether data packets are counted.
     pub counts: bool,
+    /// Whether the driver hands on what has been rebuilt. It counts data then, too.
+    pub rebuilds: bool,
     /// Data packets counted.
     pub data_packets: u64,
+    /// Repairs that have come.
+    pub repairs: u64,
     /// The caller that sent the last header packet. Data that follows is attributed to it.
     counted: Option<Nonce>,
     /// Sessions begun so far.
@@ -68,6 +73,8 @@ struct Session {
     receiver: Receiver,
     writer: Writer,
     reader: Reader,
+    /// Present if data is repaired.
+    rebuilder: Option<Rebuilder>,
     peer: SocketAddr,
     /// When the last datagram came.
     heard: Time,
@@ -84,7 +91,9 @@ impl ReceivingNode {
             open: Vec::new(),
             replies: VecDeque::new(),
             counts: false,
+            rebuilds: false,
             data_packets: 0,
+            repairs: 0,
             counted: None,
             sessions: 0,
             refused: 0,
@@ -98,10 +107,30 @@ impl ReceivingNode {
         self.open.iter_mut().for_each(|session| session.receiver.handle_data(packets));
     }
 
+    /// Does it want to [see](ReceivingNode::handle_packet) data packets?
+    pub fn wants_packets(&self) -> bool {
+        self.open.iter().any(|session| session.rebuilder.is_some())
+    }
+
+    /// A data packet has passed, which is counted besides.
+    pub fn handle_packet(&mut self, packet: &[u8]) {
+        self.rebuilders().for_each(|rebuilder| rebuilder.handle_packet(packet));
+    }
+
+    /// The next data packet that was lost and has been rebuilt.
+    pub fn poll_rebuilt(&mut self) -> Option<Vec<u8>> {
+        self.rebuilders().find_map(Rebuilder::poll_rebuilt)
+    }
+
+    fn rebuilders(&mut self) -> impl Iterator<Item = &mut Rebuilder> {
+        self.open.iter_mut().filter_map(|session| session.rebuilder.as_mut())
+    }
+
     /// Handles a datagram to the node's port.
     pub fn handle_datagram(&mut self, now: Time, from: SocketAddr, datagram: &[u8], ecn: Ecn) {
         let is_believed = match Kind::of(datagram) {
             Some((Kind::Hello, _)) => self.handle_hello(now, from, datagram),
+            Some((Kind::Repair, _)) => self.handle_repair(now, from, datagram),
             Some(_) => self.handle_word(now, from, datagram, ecn),
             None => false,
         };
@@ -169,28 +198,29 @@ impl ReceivingNode {
         let counts = self.counts;
         let counted = hello.terms.counts && counts;
         let fec = if counted { hello.terms.fec } else { 0 };
-        let terms = Terms { counts: counted, fec, ..hello.terms };
+        let rebuilds = hello.terms.repairs.then_some(counts && self.rebuilds);
+        let terms = Terms { counts: counted, fec, repairs: rebuilds == Some(true), ..hello.terms };
+        let names = self.key.fingerprints(&hello.nonce, &nonce);
         let session = Session {
             caller: hello.nonce,
             receiver: Receiver::new(&config(terms), &self.tcp, &mut self.chance)?,
             writer: Writer::new(&key, terms),
             reader: Reader::new(&key, terms),
+            rebuilder: terms.repairs.then(|| Rebuilder::new(names)),
             peer: from,
             heard: now,
         };
-        Ok(Offer { caller: hello.nonce, welcome: Welcome { nonce, counts }, next: now, session })
+        Ok(Offer { caller: hello.nonce, welcome: Welcome { nonce, counts, rebuilds }, next: now, session })
     }
 
     /// Handles a datagram of an open session, or the first one of an offered session, which opens it.
     fn handle_word(&mut self, now: Time, from: SocketAddr, datagram: &[u8], ecn: Ecn) -> bool {
-        let Some((index, heard)) = self.find(from, datagram).or_else(|| self.begin(datagram)) else {
+        let found = self.find(from, |session| session.read(datagram));
+        let Some((index, heard)) = found.or_else(|| self.begin(datagram)) else {
             return false;
         };
         let session = &mut self.open[index];
-        session.heard = now;
-        if heard.is_newest {
-            session.peer = from;
-        }
+        session.heard_from(now, heard.is_newest.then_some(from));
         match heard.segment {
             Some((control, segment)) => {
                 self.header_packets += u64::from(segment.len > 0);
@@ -208,12 +238,30 @@ impl ReceivingNode {
         true
     }
 
-    /// Finds the session of a datagram, first among those with this address.
-    fn find(&mut self, from: SocketAddr, datagram: &[u8]) -> Option<(usize, Heard)> {
+    /// Handles a repair of an open session. It counts as data.
+    fn handle_repair(&mut self, now: Time, from: SocketAddr, datagram: &[u8]) -> bool {
+        let Some((index, (repair, is_newest))) = self.find(from, |session| session.read_repair(datagram))
+        else {
+            return false;
+        };
+        let session = &mut self.open[index];
+        session.heard_from(now, is_newest.then_some(from));
+        session.receiver.handle_data(1);
+        self.repairs += 1;
+        if let Some(rebuilder) = &mut session.rebuilder {
+            let Repair { key, first, names, coded, .. } = repair;
+            let repair = fec::Repair { key, count: names.len() as u16, first };
+            rebuilder.handle_repair(repair, &names, coded);
+        }
+        true
+    }
+
+    /// Finds the session of a datagram, which `read`s it, first among those with this address.
+    fn find<T>(&mut self, from: SocketAddr, read: impl Fn(&mut Session) -> Option<T>) -> Option<(usize, T)> {
         let mut among = |is_near: bool| {
             let open = self.open.iter_mut().enumerate();
             open.filter(|(_, session)| (session.peer == from) == is_near)
-                .find_map(|(index, session)| Some((index, session.read(datagram)?)))
+                .find_map(|(index, session)| Some((index, read(session)?)))
         };
         among(true).or_else(|| among(false))
     }
@@ -239,6 +287,16 @@ impl ReceivingNode {
 }
 
 impl Session {
+    /// A datagram has come; the newest one from this address.
+    fn heard_from(&mut self, now: Time, newest: Option<SocketAddr>) {
+        self.heard = now;
+        self.peer = newest.unwrap_or(self.peer);
+    }
+
+    fn read_repair<'a>(&mut self, datagram: &'a [u8]) -> Option<(Repair<'a>, bool)> {
+        self.reader.read_repair(datagram).ok()
+    }
+
     fn read(&mut self, datagram: &[u8]) -> Option<Heard> {
         self.reader.read(datagram, &[Kind::Header, Kind::Compressed, Kind::Ping]).ok()
     }

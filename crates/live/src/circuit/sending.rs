@@ -5,19 +5,22 @@ use super::{IDLE, PATIENCE, REPEAT, STANDSTILL, nonce};
 use airtcp_proto::Chance;
 use airtcp_proto::cc::RegistryError;
 use airtcp_proto::circuit::{self, Compression, Config, Fec, Sender};
+use airtcp_proto::fec::{Packet, Repair, Sources};
 use airtcp_proto::queue::Item;
 use airtcp_proto::tcp::{Connection, TcpConfig, Transmit};
-use airtcp_wire::circuit::{Datagram, Hello, Key, Kind, Nonce, Terms, Welcome};
+use airtcp_wire::circuit::{Datagram, FINGERPRINT_LEN, Hello, Key, Kind, Nonce, REPAIR_LEN, Terms, Welcome};
 use airtcp_wire::{Dur, Ecn, Flags, Segment, Time};
 use std::collections::VecDeque;
 
 /// An output of the node.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Output {
     /// A data packet, as it came.
     Data(Item),
     /// A datagram to the receiving node.
     Datagram(Datagram, Ecn),
+    /// One that stands in for data packets, and is data to routers.
+    Repair(Vec<u8>),
 }
 
 pub struct SendingNode {
@@ -32,6 +35,8 @@ pub struct SendingNode {
     waiting: VecDeque<Item>,
     /// Nothing else controls what sends the data, so that it waits while there is no circuit.
     needs_circuit: bool,
+    /// Bytes of a repair that the path takes as one packet.
+    longest_repair: usize,
     /// Sessions opened so far.
     pub sessions: u64,
     /// Times that data waited while nothing was under way, and the session was given up for it.
@@ -49,6 +54,8 @@ struct Open {
     sender: Sender,
     writer: Writer,
     reader: Reader,
+    /// Present if data is repaired.
+    sources: Option<Sources>,
     /// When to send the next PING.
     ping: Time,
     /// Since when an answer is due.
@@ -82,6 +89,7 @@ impl SendingNode {
             passing,
             waiting,
             needs_circuit,
+            longest_repair: usize::MAX,
             sessions: 0,
             standstills: 0,
             refused: 0,
@@ -93,6 +101,18 @@ impl SendingNode {
     pub fn for_data_tcps(mut self) -> SendingNode {
         self.needs_circuit = true;
         self
+    }
+
+    /// Sends no repair that is longer, as the payload of a datagram.
+    #[must_use]
+    pub fn with_repairs_within(mut self, bytes: usize) -> SendingNode {
+        self.longest_repair = bytes;
+        self
+    }
+
+    /// Does it repair data, if the receiver does too? Then each data packet must come alone.
+    pub fn repairs_data(&self) -> bool {
+        self.config.fec.repairs_data()
     }
 
     /// Takes a data packet, if there is [room](SendingNode::room).
@@ -151,7 +171,7 @@ impl SendingNode {
             }
             Phase::Calling { .. } => None,
             Phase::Open(open) => {
-                let output = open.poll_transmit(now);
+                let output = open.poll_transmit(now, self.longest_repair);
                 if let Some(Output::Data(_)) = output {
                     self.waiting.pop_front();
                 }
@@ -165,6 +185,15 @@ impl SendingNode {
     pub fn count_more(&mut self, packets: u16) {
         if let Phase::Open(open) = &mut self.phase {
             open.sender.count_more(packets);
+        }
+    }
+
+    /// The last data packet that was sent leaves as these bytes; `None` if they are not known.
+    pub fn keep(&mut self, packet: Option<&[u8]>) {
+        if let Phase::Open(open) = &mut self.phase
+            && let (Some(sources), Some(number)) = (&mut open.sources, open.sender.last_source())
+        {
+            sources.keep(number, packet.and_then(Packet::of));
         }
     }
 
@@ -216,7 +245,11 @@ impl SendingNode {
         let session = self.key.session(nonce, &welcome.nonce);
         let loss_reports = self.config.loss_reports && welcome.counts;
         // Without loss reports, nobody would notice the congestion that FEC hides.
-        let fec = if loss_reports { self.config.fec } else { Fec::Repeat(0) };
+        let fec = match self.config.fec {
+            _ if !loss_reports => Fec::Repeat(0),
+            Fec::Auto if welcome.rebuilds != Some(true) => Fec::Repeat(self.config.fec.repeats()),
+            fec => fec,
+        };
         let config = Config { loss_reports, fec, ..self.config.clone() };
         let terms = terms(&config);
         let Ok(mut sender) = Sender::new(&config, &self.tcp, &mut self.chance, now) else {
@@ -226,10 +259,13 @@ impl SendingNode {
             sender.handle_packet(now, *item);
         }
         let (writer, reader) = (Writer::new(&session, terms), Reader::new(&session, terms));
+        let names = self.key.fingerprints(nonce, &welcome.nonce);
+        let sources = terms.repairs.then(|| Sources::new(names));
         self.phase = Phase::Open(Box::new(Open {
             sender,
             writer,
             reader,
+            sources,
             ping: now + IDLE,
             awaits: None,
             stands: None,
@@ -260,23 +296,36 @@ impl Open {
         self.stands = (waits && !self.is_outstanding()).then(|| self.stands.unwrap_or(now));
     }
 
-    fn poll_transmit(&mut self, now: Time) -> Option<Output> {
+    fn poll_transmit(&mut self, now: Time, longest_repair: usize) -> Option<Output> {
         if self.ping <= now {
             self.ping = now + REPEAT;
             self.awaits.get_or_insert(now);
             return Some(Output::Datagram(self.writer.keepalive(Kind::Ping), Ecn::NotEct));
         }
         let mut transmit = Transmit::default();
-        Some(match self.sender.poll_transmit(now, &mut transmit)? {
-            circuit::Output::Data(item) => Output::Data(item),
-            circuit::Output::Repair { .. } => unreachable!("{}", super::NO_REPAIRS),
-            circuit::Output::Header { control, repeats, .. } => {
-                if has_answer(&transmit.segment) {
-                    self.awaits.get_or_insert(now);
+        loop {
+            match self.sender.poll_transmit(now, &mut transmit)? {
+                circuit::Output::Data(item) => return Some(Output::Data(item)),
+                circuit::Output::Repair { repair, .. } => match self.repair(repair, longest_repair) {
+                    Some(datagram) => return Some(Output::Repair(datagram)),
+                    None => self.sender.take_back_repair(),
+                },
+                circuit::Output::Header { control, repeats, .. } => {
+                    if has_answer(&transmit.segment) {
+                        self.awaits.get_or_insert(now);
+                    }
+                    let datagram = self.writer.header(control, transmit.segment, repeats);
+                    return Some(Output::Datagram(datagram, transmit.ecn));
                 }
-                Output::Datagram(self.writer.header(control, transmit.segment, repeats), transmit.ecn)
             }
-        })
+        }
+    }
+
+    /// `None` if it covers a packet whose bytes are not known, or would be longer than `most`.
+    fn repair(&mut self, repair: Repair, most: usize) -> Option<Vec<u8>> {
+        let coded = self.sources.as_mut()?.code(repair)?;
+        let bytes = REPAIR_LEN + FINGERPRINT_LEN * coded.names.len() + coded.symbol.bytes().len();
+        (bytes <= most).then(|| self.writer.repair(repair, coded))
     }
 
     fn poll_timeout(&self) -> Time {
@@ -313,5 +362,6 @@ fn terms(config: &Config) -> Terms {
         },
         counts: config.loss_reports,
         fec: if config.loss_reports { config.fec.repeats() } else { 0 },
+        repairs: config.loss_reports && config.fec.repairs_data(),
     }
 }

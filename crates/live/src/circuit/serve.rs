@@ -100,6 +100,7 @@ impl<D: PacketDevice, S: Datagrams> Gateway for SendingGateway<D, S> {
             (Sending::Lost, self.counts.lost),
             (Sending::Waiting, self.node.waiting() as u64),
             (Sending::Datagrams, self.counts.datagrams),
+            (Sending::Repairs, self.counts.repairs),
             (Sending::Refused, self.node.refused),
             (Sending::Window, views().map(|view| view.cwnd).sum()),
             (Sending::RoundTripUs, views().map(|view| view.srtt.0 / 1_000).max().unwrap_or(0)),
@@ -139,5 +140,7 @@ impl<S: Datagrams> Gateway for ReceivingGateway<S> {
         counters.set(Receiving::Replies, self.replies);
         counters.set(Receiving::Refused, self.node.refused);
         counters.set(Receiving::DataPackets, self.node.data_packets);
+        counters.set(Receiving::Repairs, self.node.repairs);
+        counters.set(Receiving::Rebuilt, self.rebuilt);
     }
 }

@@ -2,7 +2,7 @@
 
 use super::counters::{ReceivingCounters, SendingCounters};
 use super::counting::{Counted, DataCounter};
-use super::gateway::{ReceivingGateway, SendingGateway};
+use super::gateway::{HandOn, ReceivingGateway, SendingGateway};
 use super::serve::serve;
 use super::socket::Socket;
 use super::{ReceivingNode, SendingNode};
@@ -12,11 +12,12 @@ use crate::namespace::detour::{Detour, PASS_MARK};
 use crate::namespace::leftovers::{Change, RecordedChange};
 use crate::namespace::{link_mtu, sysctl};
 use crate::stack::random;
-use crate::tun::{DUMMY, OffloadTun};
-use airtcp_proto::circuit::Config;
+use crate::tun::{DUMMY, LONGEST_MTU, OffloadTun, PacketDevice};
+use airtcp_proto::circuit::{Config, REPAIR_ROOM};
 use airtcp_proto::tcp::TcpConfig;
 use airtcp_proto::{Chance, Chances};
 use airtcp_wire::circuit::{Key, Mark};
+use airtcp_wire::ip::{IPV4_HEADER_LEN, IPV6_HEADER_LEN};
 use anyhow::ensure;
 use caps::Capability;
 use nix::ifaddrs::getifaddrs;
@@ -28,6 +29,11 @@ use std::sync::Arc;
 
 /// The daemons' name.
 pub const NAME: &str = "circuit";
+
+const UDP_HEADER_LEN: usize = 8;
+
+/// Less than an IPv4 device must have (RFC 791 §3.2) is of no use.
+const LEAST_MTU: u16 = 576;
 
 /// The sending gateway.
 pub struct SendingService {
@@ -49,6 +55,8 @@ pub struct SendingService {
 /// The receiving gateway.
 pub struct ReceivingService {
     pub listen: SocketAddr,
+    /// Data that has been rebuilt comes in by this device.
+    pub device: String,
     /// Packets for these come through the circuit, on the link that has the address of `listen`, and are counted. If
     /// empty, nothing is counted.
     pub prefixes: Vec<Prefix>,
@@ -60,7 +68,17 @@ pub struct ReceivingService {
 /// What the sending worker serves with.
 pub struct SendingDoors {
     device: OffloadTun,
+    /// Of the link towards the receiving gateway, in bytes.
+    mtu: u16,
     socket: Socket,
+    chance: Chance,
+}
+
+/// What the receiving worker serves with.
+pub struct ReceivingDoors {
+    socket: Socket,
+    /// The link on which data is counted, and where it goes that has been rebuilt.
+    counts: Option<(PacketSocket, HandOn)>,
     chance: Chance,
 }
 
@@ -78,13 +96,15 @@ impl Service for SendingService {
     fn set_up(&self) -> anyhow::Result<(SendingDoors, SendingRules)> {
         let (local, link) = way_to(self.to)?;
         let socket = bind(any_port(local))?;
-        let device = open_device(&self.device, link_mtu(&link)?)?;
+        let mtu = link_mtu(&link)?;
+        let room = if self.circuit.fec.repairs_data() { REPAIR_ROOM as u16 } else { 0 };
+        let device = open_device(&self.device, mtu.saturating_sub(room).max(LEAST_MTU))?;
         device.limit_queue(self.queue)?;
         let reverse_path = loosen(&link)?;
         let detour = Detour::new(&self.device, &self.prefixes)?;
         let record = RecordedChange::of(Change::Detour(detour.clone()))?;
         detour.add(local)?;
-        let doors = SendingDoors { device, socket, chance: chance()? };
+        let doors = SendingDoors { device, mtu, socket, chance: chance()? };
         Ok((doors, SendingRules { _detour: record, _reverse_path: reverse_path }))
     }
 
@@ -98,10 +118,11 @@ impl Service for SendingService {
 
     fn serve(&self, doors: SendingDoors, stop: Stop) -> io::Result<()> {
         let clock = Clock::start();
-        let SendingDoors { device, socket, chance } = doors;
+        let SendingDoors { device, mtu, socket, chance } = doors;
         let (config, tcp, key) = (self.circuit.clone(), self.tcp.clone(), self.key.clone());
         let vmss = config.vmss.0 as usize;
         let node = SendingNode::new(config, tcp, key, chance, clock.now()).map_err(io::Error::other)?;
+        let node = node.with_repairs_within(payload_within(mtu, self.to.ip()));
         let mut gateway = SendingGateway::new(node, vmss, device, socket, self.to).marking(self.mark);
         serve(&mut gateway, &clock, stop, &self.counters)
     }
@@ -109,13 +130,14 @@ impl Service for SendingService {
 
 impl Service for ReceivingService {
     const NAME: &'static str = NAME;
-    type Doors = (Socket, Option<PacketSocket>, Chance);
+    type Doors = ReceivingDoors;
     type Rules = ();
 
     fn set_up(&self) -> anyhow::Result<(Self::Doors, ())> {
         let socket = bind(self.listen)?;
-        let link = (!self.prefixes.is_empty()).then(|| open_link(self.listen.ip())).transpose()?;
-        Ok(((socket, link, chance()?), ()))
+        let counts = (!self.prefixes.is_empty())
+            .then(|| -> anyhow::Result<_> { Ok((open_link(self.listen.ip())?, open_outlet(&self.device)?)) });
+        Ok((ReceivingDoors { socket, counts: counts.transpose()?, chance: chance()? }, ()))
     }
 
     fn rights(&self) -> io::Result<Vec<Capability>> {
@@ -126,14 +148,15 @@ impl Service for ReceivingService {
         Arc::clone(&self.counters) as Arc<dyn Metrics>
     }
 
-    fn serve(&self, (socket, link, chance): Self::Doors, stop: Stop) -> io::Result<()> {
+    fn serve(&self, doors: ReceivingDoors, stop: Stop) -> io::Result<()> {
+        let ReceivingDoors { socket, counts, chance } = doors;
         let clock = Clock::start();
         let node = ReceivingNode::new(self.tcp.clone(), self.key.clone(), chance);
         let mut gateway = ReceivingGateway::new(node, socket);
-        if let Some(link) = link {
+        if let Some((link, outlet)) = counts {
             let (prefixes, gateways) = (self.prefixes.clone(), self.listen.port());
-            gateway =
-                gateway.counting(DataCounter::new(link, Counted { prefixes, port: None, gateway: gateways }));
+            let counter = DataCounter::new(link, Counted { prefixes, port: None, gateway: gateways });
+            gateway = gateway.counting(counter).rebuilding(outlet);
         }
         serve(&mut gateway, &clock, stop, &self.counters)
     }
@@ -154,6 +177,24 @@ pub fn open_device(name: &str, mtu: u16) -> io::Result<OffloadTun> {
         sysctl::set(&format!("net.ipv4.conf.{name}.{key}"), value)?;
     }
     Ok(device)
+}
+
+/// Opens a device by which rebuilt packets reach the kernel, in the network namespace of the calling thread.
+///
+/// # Errors
+/// The kernel's.
+pub fn open_outlet(name: &str) -> io::Result<HandOn> {
+    let mut device = open_device(name, LONGEST_MTU)?;
+    Ok(Box::new(move |packet| {
+        // What the kernel does not take is lost, as on any link.
+        let _ = device.send(packet);
+    }))
+}
+
+/// The longest payload in bytes of a datagram to `peer` that fits a packet of `mtu` bytes.
+pub fn payload_within(mtu: u16, peer: IpAddr) -> usize {
+    let headers = if peer.is_ipv4() { IPV4_HEADER_LEN } else { IPV6_HEADER_LEN } + UDP_HEADER_LEN;
+    usize::from(mtu).saturating_sub(headers)
 }
 
 /// Routes a prefix into a device, as a sending gateway does, and undoes all of it, in the network namespace of the

@@ -1,8 +1,9 @@
 //! A session: what is written and read under its key.
 
+use airtcp_proto::fec::{self, Coded};
 use airtcp_wire::circuit::{
-    CircuitError, Datagram, Header, Kind, SessionKey, Terms, compress, decode, decode_keepalive, decompress,
-    encode, encode_keepalive,
+    CircuitError, Datagram, Header, Kind, Repair, SessionKey, Terms, compress, decode, decode_keepalive,
+    decompress, encode, encode_keepalive,
 };
 use airtcp_wire::{Segment, Seq};
 
@@ -47,10 +48,20 @@ impl Writer {
         encode_keepalive(kind, number, &self.key)
     }
 
+    pub fn repair(&mut self, repair: fec::Repair, coded: Coded) -> Vec<u8> {
+        let (number, fec::Repair { key, first, .. }) = (self.take_number(), repair);
+        Repair { number, key, first, names: coded.names, coded: coded.symbol.bytes() }.encode(&self.key)
+    }
+
     fn number(&mut self, kind: Kind, control: u16, segment: Segment) -> Header {
+        let number = self.take_number();
+        Header { kind, control, number, segment, repeats: 0 }
+    }
+
+    fn take_number(&mut self) -> u64 {
         let number = self.next;
         self.next += 1;
-        Header { kind, control, number, segment, repeats: 0 }
+        number
     }
 }
 
@@ -123,6 +134,19 @@ impl Reader {
             context.last = Some((segment, repeats));
         }
         Ok(Heard { segment: Some((control, segment)), repeats, is_newest })
+    }
+
+    /// Reads a repair. Returns also whether it [is the newest](Heard::is_newest).
+    ///
+    /// # Errors
+    /// As [`Reader::read`].
+    pub fn read_repair<'a>(&mut self, datagram: &'a [u8]) -> Result<(Repair<'a>, bool), CircuitError> {
+        if !self.terms.repairs {
+            return Err(CircuitError::Field);
+        }
+        let repair = Repair::decode(datagram, self.numbers.next, &self.key)?;
+        let is_newest = self.numbers.take(repair.number)?;
+        Ok((repair, is_newest))
     }
 
     /// Sets the acknowledgment number of all header packets to come.

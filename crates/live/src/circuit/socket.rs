@@ -32,6 +32,8 @@ pub trait Datagrams: AsFd {
 
 /// Most datagrams that the kernel takes or hands over as one (UDP_MAX_SEGMENTS before Linux 6.9).
 const MOST: usize = 64;
+/// Most bytes that the kernel takes as one, less than a datagram can have.
+const MOST_BYTES: usize = 60_000;
 /// Most bytes that the kernel hands over as one.
 const RECEIVED: usize = 1 << 16;
 
@@ -174,7 +176,7 @@ impl Datagrams for Socket {
     fn send(&mut self, to: SocketAddr, traffic_class: u8, datagram: &[u8]) {
         let Sending { bytes, size, to: before, traffic_class: class } = &self.sending;
         let continues = (*size, *before, *class) == (datagram.len(), to, traffic_class);
-        if !continues || bytes.len() >= MOST * size {
+        if !continues || bytes.len() >= MOST * size || bytes.len() + size > MOST_BYTES {
             self.flush();
             let size = datagram.len();
             (self.sending.size, self.sending.to, self.sending.traffic_class) = (size, to, traffic_class);

@@ -9,7 +9,7 @@ use airtcp_proto::circuit::{Compression, Config, Fec};
 use airtcp_proto::queue::Item;
 use airtcp_proto::tcp::{TcpConfig, profile};
 use airtcp_proto::{Chances, scheme};
-use airtcp_wire::circuit::{Datagram, Key, Kind};
+use airtcp_wire::circuit::{Key, Kind};
 use airtcp_wire::{Bytes, Dur, Ecn, Rate, Time};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -89,7 +89,7 @@ fn event() -> impl Strategy<Value = Event> {
 /// What is under way.
 enum Passing {
     Letter(Letter),
-    Data,
+    Data(Vec<u8>),
 }
 
 /// A datagram for one of the nodes, whoever sends it.
@@ -119,6 +119,9 @@ struct World {
     offered: u32,
     next: u32,
     left: Vec<u32>,
+    /// Those that have come, and those that have been rebuilt.
+    came: Vec<u32>,
+    rebuilt: Vec<u32>,
 }
 
 impl World {
@@ -139,6 +142,8 @@ impl World {
             offered: 0,
             next: 0,
             left: Vec::new(),
+            came: Vec::new(),
+            rebuilt: Vec::new(),
         }
     }
 
@@ -157,7 +162,11 @@ impl World {
             {
                 match passing {
                     Passing::Letter(letter) => self.deliver(&letter),
-                    Passing::Data => self.receiver.handle_data(1),
+                    Passing::Data(packet) => {
+                        self.came.push(number_of(&packet));
+                        self.receiver.handle_packet(&packet);
+                        self.receiver.handle_data(1);
+                    }
                 }
                 self.drain();
             }
@@ -188,24 +197,30 @@ impl World {
             match self.sender.poll_transmit(self.now) {
                 Some(Output::Data(item)) => {
                     self.left.push(item.id);
-                    self.pass(true, PACKET, Dur::ZERO, Passing::Data);
+                    let packet = packet(item.id);
+                    self.sender.keep(Some(&packet));
+                    self.pass(true, PACKET, Dur::ZERO, Passing::Data(packet));
                 }
-                Some(Output::Datagram(datagram, _)) => self.send(true, &datagram),
+                Some(Output::Datagram(datagram, _)) => self.send(true, datagram.as_slice()),
+                Some(Output::Repair(datagram)) => self.send(true, &datagram),
                 None => break,
             }
         }
+        while let Some(packet) = self.receiver.poll_rebuilt() {
+            self.rebuilt.push(number_of(&packet));
+        }
         while let Some(reply) = self.receiver.poll_transmit(self.now) {
             if reply.to == sender() {
-                self.send(false, &reply.datagram);
+                self.send(false, reply.datagram.as_slice());
             } else {
                 panic!("a stranger is told something");
             }
         }
     }
 
-    fn send(&mut self, to_receiver: bool, datagram: &Datagram) {
+    fn send(&mut self, to_receiver: bool, datagram: &[u8]) {
         self.datagrams += 1;
-        let bytes = datagram.as_slice().to_vec();
+        let bytes = datagram.to_vec();
         self.recorded.push((to_receiver, bytes.clone()));
         let late = if self.datagrams.is_multiple_of(3) { self.later } else { Dur::ZERO };
         let (len, letter) = (bytes.len() as u32, Letter { to_receiver, from: sender(), bytes });
@@ -273,6 +288,18 @@ impl World {
     }
 }
 
+/// A data packet, which is shorter here than those that it stands for.
+fn packet(number: u32) -> Vec<u8> {
+    let header = [0x45, 0, 0, 24, 0, 0, 0x40, 0, 64, 17, 0, 0, 10, 2, 0, 1, 10, 3, 0, 1];
+    [&header[..], &number.to_be_bytes()].concat()
+}
+
+fn number_of(packet: &[u8]) -> u32 {
+    let number = packet[20..].try_into().expect("four bytes");
+    assert_eq!(packet[12..20], self::packet(0)[12..20], "the same addresses");
+    u32::from_be_bytes(number)
+}
+
 /// Each sender has a session of its own: when one calls, the others go on.
 #[test]
 fn a_receiver_serves_several_senders() {
@@ -310,7 +337,7 @@ fn sending(config: &Config, seed: u64, now: Time) -> SendingNode {
 
 fn receiving(seed: u64) -> ReceivingNode {
     let mut node = ReceivingNode::new(tcp(), key(), Chances::new(seed).chance("circuit"));
-    node.counts = true;
+    (node.counts, node.rebuilds) = (true, true);
     node
 }
 
@@ -318,8 +345,9 @@ fn config() -> impl Strategy<Value = Config> {
     let compression =
         prop_oneof![Just(Compression::None), Just(Compression::Rfc1144), Just(Compression::Twice)];
     let gmb = prop::option::weighted(0.2, Just(Rate(1_000_000)));
-    (64u64..10_000, 1u16..5, compression, gmb, 0u8..=3).prop_map(|(vmss, controls, compression, gmb, fec)| {
-        Config { vmss: Bytes(vmss), controls, compression, gmb, fec: Fec::Repeat(fec), ..Config::default() }
+    let fec = prop_oneof![(0u8..=3).prop_map(Fec::Repeat), Just(Fec::Auto)];
+    (64u64..10_000, 1u16..5, compression, gmb, fec).prop_map(|(vmss, controls, compression, gmb, fec)| {
+        Config { vmss: Bytes(vmss), controls, compression, gmb, fec, ..Config::default() }
     })
 }
 
@@ -333,6 +361,77 @@ fn data_goes_under_credit_once_there_is_a_session() {
     assert_eq!(world.left, (0..1_000).collect::<Vec<_>>());
     assert_eq!(world.receiver.header_packets, 1_000, "VMSS bytes each");
     assert_eq!([world.sender.refused, world.receiver.refused], [0, 0]);
+}
+
+/// Bursts over a path that loses one packet in ten. Nobody resends them.
+fn bursts(world: &mut World, bursts: u32) {
+    for _ in 0..bursts {
+        world.offered += 7;
+        world.run_for(Dur::from_millis(200));
+    }
+}
+
+fn repairing() -> World {
+    let mut world = World::new(Config { fec: Fec::Auto, ..Config::default() });
+    world.run_for(DELAY * 10);
+    world.one_in = 10;
+    bursts(&mut world, 200);
+    world
+}
+
+/// Those that are neither here nor rebuilt, of the packets from this number on.
+fn missing(world: &World, from: u32) -> usize {
+    let is_here = |number: &u32| world.came.contains(number) || world.rebuilt.contains(number);
+    (from..world.next).filter(|number| !is_here(number)).count()
+}
+
+#[test]
+fn data_that_is_lost_is_rebuilt() {
+    let mut world = repairing();
+    let from = world.next;
+    bursts(&mut world, 200);
+    let lost = (from..world.next).filter(|number| !world.came.contains(number)).count();
+    assert!(lost > 100, "{lost}");
+    assert!(missing(&world, from) * 20 < lost, "{} of {lost}", missing(&world, from));
+    // A receiver that begins anew knows nothing of what went before.
+    world.handle(&Event::RestartReceiver);
+    bursts(&mut world, 200);
+    let from = world.next;
+    bursts(&mut world, 200);
+    assert!(missing(&world, from) < 10, "{}", missing(&world, from));
+}
+
+/// A repair that comes twice, or with a bit of it changed, rebuilds nothing and counts as nothing.
+#[test]
+fn forged_and_replayed_repairs_change_nothing() {
+    let mut world = repairing();
+    let repairs: Vec<_> = world.recorded.iter().filter(|(_, bytes)| bytes[0] == 0).cloned().collect();
+    assert!(repairs.len() > 100, "{}", repairs.len());
+    let before = (world.receiver.repairs, world.rebuilt.len());
+    for (at, (_, bytes)) in repairs.into_iter().enumerate() {
+        world.inject(true, stranger(), bytes.clone());
+        let mut forged = bytes;
+        let byte = at % forged.len();
+        forged[byte] ^= 1 << (at % 8);
+        world.inject(true, stranger(), forged);
+        world.drain();
+    }
+    assert_eq!((world.receiver.repairs, world.rebuilt.len()), before);
+}
+
+/// Older receivers do not answer those who ask for repairs, and one that only counts refuses them. Header packets are repeated all the
+/// same.
+#[test]
+fn a_receiver_that_does_not_rebuild_gets_no_repairs() {
+    let mut world = World::new(Config { fec: Fec::Auto, ..Config::default() });
+    world.receiver.rebuilds = false;
+    world.run_for(DELAY * 10);
+    assert!(world.sender.is_open());
+    world.one_in = 10;
+    bursts(&mut world, 300);
+    assert_eq!(world.receiver.repairs, 0);
+    assert!(world.recorded.iter().all(|(_, bytes)| bytes[0] != 0));
+    assert_eq!(world.left.len(), 2_100);
 }
 
 /// §4.4 (1): without data, only keepalives are sent.
@@ -479,6 +578,7 @@ proptest! {
         world.offered += 50;
         world.run_for(Dur::from_secs(120));
         prop_assert!(world.receiver.header_packets > before || world.config.gmb.is_some());
+        prop_assert!(world.rebuilt.iter().all(|number| world.left.contains(number)));
         prop_assert_eq!(world.left, (0..world.next).collect::<Vec<_>>());
         prop_assert_eq!((world.offered, world.sender.standstills), (0, 0));
     }

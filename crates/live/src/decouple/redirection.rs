@@ -82,7 +82,7 @@ impl Redirection {
 }
 
 /// A host in the prefix; `None` for the prefix of all addresses.
-fn first_host(prefix: &Prefix) -> Option<IpAddr> {
+pub(super) fn first_host(prefix: &Prefix) -> Option<IpAddr> {
     Some(match prefix.address {
         _ if prefix.len == 0 => return None,
         IpAddr::V4(network) if prefix.len < 31 => Ipv4Addr::from(network.to_bits() | 1).into(),

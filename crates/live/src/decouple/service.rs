@@ -2,12 +2,14 @@
 
 use super::Counters;
 use super::program::{Group, Program};
-use super::redirection::Redirection;
+use super::redirection::{Redirection, first_host};
 use crate::circuit::{
-    GatewayThread, Sending, SendingGateway, SendingNode, Socket, any_port, bind, chance, way_to,
+    GatewayThread, Sending, SendingGateway, SendingNode, Socket, any_port, bind, chance, payload_within,
+    way_to,
 };
 use crate::daemon::{Metrics, Service, Stop};
 use crate::emulate::{Clock, Prefix};
+use crate::namespace::link_mtu;
 use crate::proxy::{self, Config, Doors, Outgoing};
 use airtcp_proto::Chance;
 use airtcp_proto::circuit;
@@ -16,7 +18,7 @@ use airtcp_wire::circuit::{Key, Mark};
 use caps::Capability;
 use nix::poll::{PollFd, PollFlags, poll};
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::os::fd::AsFd;
 use std::process::Command;
 use std::sync::Arc;
@@ -50,6 +52,10 @@ pub struct Decoupling {
 pub struct Entrance {
     doors: Doors,
     outgoing: Outgoing,
+    /// Of the link towards the circuit's receiver, in bytes.
+    mtu: u16,
+    /// What the packets leave with as source.
+    masks: Vec<IpAddr>,
     socket: Socket,
     chance: Chance,
 }
@@ -67,13 +73,15 @@ impl Service for Decoupling {
     type Rules = Rules;
 
     fn set_up(&self) -> anyhow::Result<(Entrance, Rules)> {
-        let socket = bind(any_port(way_to(self.receiver)?.0))?;
+        let (local, link) = way_to(self.receiver)?;
+        let (socket, mtu) = (bind(any_port(local))?, link_mtu(&link)?);
         let group = self.program.as_ref().map(|_| Group::make()).transpose()?;
         let (way, entrances) = Redirection::install(self.receiver, &self.prefixes, group.as_ref())?;
         let mut doors = Doors::redirected(entrances.listeners, entrances.device, entrances.link);
         doors.circuit = Some(Arc::clone(&self.counters.circuit));
         let outgoing = doors.through_circuit(None)?;
-        Ok((Entrance { doors, outgoing, socket, chance: chance()? }, Rules { way, group }))
+        let masks = masks(local, &self.prefixes);
+        Ok((Entrance { doors, outgoing, mtu, masks, socket, chance: chance()? }, Rules { way, group }))
     }
 
     fn rights(&self) -> io::Result<Vec<Capability>> {
@@ -97,17 +105,26 @@ impl Service for Decoupling {
     }
 
     fn serve(&self, entrance: Entrance, stop: Stop) -> io::Result<()> {
-        let Entrance { doors, outgoing, socket, chance } = entrance;
+        let Entrance { doors, outgoing, mtu, masks, socket, chance } = entrance;
         let clock = Clock::start();
         let (config, tcp, key) = (self.circuit.clone(), self.tcp.clone(), self.key.clone());
         let vmss = config.vmss.0 as usize;
         let node = SendingNode::new(config, tcp, key, chance, clock.now()).map_err(io::Error::other)?;
-        let gateway = SendingGateway::new(node.for_data_tcps(), vmss, outgoing, socket, self.receiver)
-            .marking(self.mark);
+        let node = node.for_data_tcps().with_repairs_within(payload_within(mtu, self.receiver.ip()));
+        let gateway = SendingGateway::new(node, vmss, outgoing, socket, self.receiver)
+            .marking(self.mark)
+            .masked_as(masks);
         let _circuit = GatewayThread::begin(gateway, clock, Arc::clone(&self.counters.circuit))?;
         self.await_circuit(&stop)?;
         proxy::serve(&self.proxy, doors, stop, &self.counters.proxy)
     }
+}
+
+/// This host's address of each family on the way to the prefixes. The circuit's receiver sees `local`.
+fn masks(local: IpAddr, prefixes: &[Prefix]) -> Vec<IpAddr> {
+    let others = prefixes.iter().filter_map(first_host).filter(|host| host.is_ipv4() != local.is_ipv4());
+    let other = others.filter_map(|host| Some(way_to(SocketAddr::new(host, 9)).ok()?.0)).next();
+    [local].into_iter().chain(other).collect()
 }
 
 impl Decoupling {

@@ -63,15 +63,14 @@ impl PacketSocket {
         })
     }
 
-    /// Receives the next frame as the kernel has it, and how many packets are in it; `None` if none waits.
+    /// Receives the next frame as the kernel has it; `None` if none waits.
     ///
     /// # Errors
     /// The kernel's.
-    pub fn recv_uncut(&mut self) -> io::Result<Option<(&[u8], u16)>> {
+    pub fn recv_uncut(&mut self) -> io::Result<Option<Uncut<'_>>> {
         let Some(offload) = self.fetch()? else { return Ok(None) };
         let frame = &self.frame[..self.len];
-        let whole = Pieces::of(frame, offload).and_then(|pieces| pieces.whole_within(self.len, usize::MAX));
-        Ok(Some((frame, whole.map_or(1, |whole| whole.packets as u16))))
+        Ok(Some(Uncut { frame, pieces: Pieces::of(frame, offload) }))
     }
 
     /// Fetches the next frame, and returns what is left to do for it; `None` if none waits.
@@ -111,6 +110,29 @@ impl PacketSocket {
         self.frame[TAG_AT..TAG_AT + TAG_LEN].copy_from_slice(&tag);
         self.len += TAG_LEN;
         offload.shifted(TAG_LEN)
+    }
+}
+
+/// A frame as the kernel has it: one packet, or several in one.
+pub struct Uncut<'a> {
+    pub frame: &'a [u8],
+    /// `None` if they cannot be told.
+    pieces: Option<Pieces>,
+}
+
+impl Uncut<'_> {
+    /// How many packets it is.
+    pub fn packets(&self) -> u16 {
+        let whole = self.pieces.as_ref().and_then(|pieces| pieces.whole_within(self.frame.len(), usize::MAX));
+        whole.map_or(1, |whole| whole.packets as u16)
+    }
+
+    /// Writes each of its packets to `room`, as a frame with checksums, and calls `see` with it.
+    pub fn cut(self, room: &mut [u8], mut see: impl FnMut(&[u8])) {
+        let mut pieces = self.pieces.unwrap_or_else(Pieces::none);
+        while let Some(len) = pieces.next_into(self.frame, room) {
+            see(&room[..len]);
+        }
     }
 }
 

@@ -159,8 +159,8 @@ mod tests {
         let mut pieces = 0;
         while pieces < 5 {
             poll(&mut [PollFd::new(end.as_fd(), PollFlags::POLLIN)], PollTimeout::NONE).unwrap();
-            let Some((frame, packets)) = end.recv_uncut().unwrap() else { continue };
-            let len = frame.len();
+            let Some(uncut) = end.recv_uncut().unwrap() else { continue };
+            let (len, packets) = (uncut.frame.len(), uncut.packets());
             assert!(len < 1300 && packets == 1, "{len} bytes, {packets} packets");
             pieces += i32::from(len > 1200);
         }

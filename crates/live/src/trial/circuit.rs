@@ -6,13 +6,14 @@ use super::meter::MeteredPacket;
 pub use crate::circuit::GatewayThread;
 use crate::circuit::{
     Counted, DataCounter, Gateway, ReceivingGateway, ReceivingNode, SendingGateway, SendingNode, Socket,
-    bind, chance, open_device,
+    bind, chance, open_device, open_outlet,
 };
 use crate::emulate::{Clock, PacketSocket, Prefix};
 use crate::namespace::Namespace;
 use crate::namespace::detour::Detour;
 use crate::proxy::Outgoing;
 use crate::tun::PacketDevice;
+use airtcp_proto::circuit::REPAIR_ROOM;
 use airtcp_wire::Time;
 use airtcp_wire::circuit::{Key, PORTS};
 use nix::net::if_::if_nametoindex;
@@ -89,7 +90,8 @@ pub fn send_trunk(
 ) -> io::Result<GatewayThread> {
     let name = format!("airc{}", route.number);
     let (device, socket) = namespace.run(|| -> io::Result<_> {
-        let device = open_device(&name, mtu_bytes as u16)?;
+        let room = if circuit.config.fec.repairs_data() { REPAIR_ROOM } else { 0 };
+        let device = open_device(&name, (mtu_bytes - room) as u16)?;
         Detour::new(&name, prefixes)?.add(route.from.into())?;
         Ok((device, bind(route.caller())?))
     })??;
@@ -114,12 +116,14 @@ pub fn receive(
     device: &str,
     (prefixes, port): (Vec<Prefix>, Option<u16>),
 ) -> io::Result<GatewayThread> {
-    let (socket, link) = namespace.run(|| -> io::Result<_> {
-        Ok((Socket::bind(route.gateway())?, PacketSocket::open(if_nametoindex(device)?)?))
+    let (socket, link, outlet) = namespace.run(|| -> io::Result<_> {
+        let outlet = open_outlet(&format!("airr{}", route.number))?;
+        Ok((Socket::bind(route.gateway())?, PacketSocket::open(if_nametoindex(device)?)?, outlet))
     })??;
     let node = ReceivingNode::new(circuit.tcp.as_ref().clone(), key(), chance()?);
     let counted = Counted { prefixes, port, gateway: route.gateway().port() };
-    let gateway = ReceivingGateway::new(node, socket).counting(DataCounter::new(link, counted));
+    let counter = DataCounter::new(link, counted);
+    let gateway = ReceivingGateway::new(node, socket).counting(counter).rebuilding(outlet);
     let clock = Clock::start();
     GatewayThread::begin(gateway, clock, Arc::default())
 }

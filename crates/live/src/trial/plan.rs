@@ -6,7 +6,6 @@ use super::flows::flows;
 use super::forms::{Host, ProxySite, SchemeForm, Station};
 use super::layout::Layout;
 use super::trunks::{Trunk, trunks};
-use crate::circuit::NO_REPAIRS;
 use airtcp_proto::cc::Controllers;
 use airtcp_proto::circuit::Compression;
 use airtcp_proto::scheme::{Scheme, SchemeError};
@@ -105,9 +104,6 @@ fn check_trunk(scenario: &Scenario, trunk: &Trunk, verdict: &mut SchemeForm) {
         verdict.refuse(&format!(
             "circuit `{name}` has {controls} control TCPs; the wire format allows at most {MAX_CONTROLS}"
         ));
-    }
-    if circuit.config.fec.repairs_data() {
-        verdict.refuse(&format!("circuit `{name}`: {NO_REPAIRS}"));
     }
     // A flow with a scheme of its own has no circuit: the scenario was checked.
     let follows = |flow: &&usize| scenario.flows[**flow].scheme.is_none();

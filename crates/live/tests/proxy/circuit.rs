@@ -145,7 +145,7 @@ fn download((mut phone, mut server): (TcpStream, TcpStream), len: usize) {
 
 /// What a gateway sets up in the kernel and in the file system.
 fn traces() -> String {
-    let is_ours = |line: &&str| ["300", "airc"].iter().any(|word| line.contains(word));
+    let is_ours = |line: &&str| ["300", "airc", "airr"].iter().any(|word| line.contains(word));
     let mut found: String = ip("rule").lines().filter(is_ours).collect();
     found.extend(ip("-o link").lines().filter(is_ours));
     found + &records().concat()
@@ -216,6 +216,120 @@ fn wireshark_reads_header_packets_and_data() {
             "data: {read}"
         );
         fs::remove_file(file).unwrap();
+    });
+}
+
+/// Sends bursts of datagrams, and returns the share of the second half of them that arrives. Nobody resends any.
+fn of_bursts(rig: &Rig, phone: &Namespace) -> f64 {
+    const BURSTS: u32 = 120;
+    const PACKETS: u32 = 8;
+    let to = phone.run(|| UdpSocket::bind((PHONE, 0))).unwrap().unwrap();
+    let from = rig.server.run(|| UdpSocket::bind((SERVER, 0))).unwrap().unwrap();
+    to.set_nonblocking(true).unwrap();
+    let mut came = std::collections::BTreeSet::new();
+    for burst in 0..BURSTS {
+        for packet in 0..PACKETS {
+            let mut payload = data(1000);
+            payload[..4].copy_from_slice(&(burst * PACKETS + packet).to_be_bytes());
+            from.send_to(&payload, to.local_addr().unwrap()).unwrap();
+        }
+        pause(Duration::from_millis(60));
+        let mut buffer = [0; 2000];
+        while let Ok(len) = to.recv(&mut buffer) {
+            assert!(buffer[4..len] == data(1000)[4..], "unmodified");
+            came.insert(u32::from_be_bytes(buffer[..4].try_into().unwrap()));
+        }
+    }
+    let half = BURSTS * PACKETS / 2;
+    came.range(half..).count() as f64 / f64::from(half)
+}
+
+#[allow(clippy::disallowed_methods, reason = "datagrams are sent in time")]
+fn pause(time: Duration) {
+    thread::sleep(time);
+}
+
+/// Bounds: what arrives at least, and repairs at most.
+#[test]
+fn lost_data_is_rebuilt() {
+    for (loss, least, most) in
+        [("packet = 0", 1.0, 96), ("packet = 0.05", 0.985, 960), ("packet = 0.15", 0.97, 1920)]
+    {
+        with_phone(&link(&format!("loss = {{ {loss} }}")), |rig, phone| {
+            let receiver = Gateway::start(&rig.mobile, COUNT);
+            let sender = Gateway::start(&rig.base, &format!("{SEND} --control bbr --fec auto"));
+            sender.awaits_open();
+            let came = of_bursts(rig, phone);
+            let told = [sender.status(), receiver.status()];
+            assert!(came >= least, "{loss}: {came} {told:?}");
+            assert!(sender.count("repairs_total") <= most, "{loss}: {told:?}");
+            assert!(loss == "packet = 0" || receiver.count("rebuilt_packets_total") > 10, "{loss}: {told:?}");
+            sender.end();
+            receiver.end();
+            assert_eq!(traces(), "");
+        });
+    }
+}
+
+/// The control TCPs hardly live at 30 %, and a burst takes repairs, too. What is rebuilt is right all the same, and a receiver that has
+/// been killed goes on where it was.
+#[test]
+fn data_is_rebuilt_whatever_is_lost_and_whoever_dies() {
+    for loss in ["packet = 0.3", "burst = { interval = \"1ms\", to_bad = 0.05, to_good = 0.7 }"] {
+        with_phone(&link(&format!("loss = {{ {loss} }}")), |rig, phone| {
+            let mut receiver = Gateway::start(&rig.mobile, COUNT);
+            let sender = Gateway::start(&rig.base, &format!("{SEND} --control bbr --fec auto"));
+            for _ in 0..2 {
+                eventually(
+                    || {
+                        of_bursts(rig, phone);
+                        receiver.count("rebuilt_packets_total") > 0
+                    },
+                    "some are rebuilt",
+                );
+                receiver.kill();
+                receiver = Gateway::start(&rig.mobile, COUNT);
+            }
+            sender.end();
+        });
+    }
+}
+
+/// Of a process, in KiB.
+fn memory(process: i32) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+    line.trim().trim_end_matches(" kB").parse().unwrap()
+}
+
+/// A stranger makes up repairs as fast as it can, and sends as much data as the link takes.
+#[test]
+fn forged_repairs_rebuild_nothing_and_take_no_memory() {
+    with_phone(&link("loss = { packet = 0.05 }"), |rig, phone| {
+        let receiver = Gateway::start(&rig.mobile, COUNT);
+        let sender = Gateway::start(&rig.base, &format!("{SEND} --control bbr --fec auto"));
+        sender.awaits_open();
+        of_bursts(rig, phone);
+        let before = memory(receiver.worker());
+        let stranger = phone.run(|| UdpSocket::bind((PHONE, 0))).unwrap().unwrap();
+        stranger.set_nonblocking(true).unwrap();
+        let other = rig.server.run(|| UdpSocket::bind((SERVER, 0))).unwrap().unwrap();
+        let mut forged = data(1400);
+        for round in 0..50_000u32 {
+            // A repair of one packet, and of this number.
+            forged[0] = 0;
+            forged[1..4].copy_from_slice(&round.to_be_bytes()[1..]);
+            forged[4..12].copy_from_slice(&[0, 1, 0, 1, 0, 0, 0, 0]);
+            let _ = stranger.send_to(&forged, SocketAddr::from(PORT));
+            let _ = other.send_to(&forged, (PHONE, 9));
+        }
+        assert!(receiver.count("refused_total") > 1_000, "{:?}", receiver.status());
+        let grown = memory(receiver.worker()).saturating_sub(before);
+        assert!(grown < 8 << 10, "{grown} KiB");
+        let (came, rebuilt) = (receiver.count("repairs_total"), receiver.count("rebuilt_packets_total"));
+        assert!(came <= sender.count("repairs_total"), "{:?}", receiver.status());
+        assert!(of_bursts(rig, phone) > 0.985, "it goes on");
+        assert!(receiver.count("rebuilt_packets_total") > rebuilt);
     });
 }
 

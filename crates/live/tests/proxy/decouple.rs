@@ -96,6 +96,23 @@ fn every_byte_arrives_over_a_path_that_corrupts_and_loses() {
     }
 }
 
+/// Its packets leave with another source than they have where repairs are made of them.
+#[test]
+fn what_is_lost_of_small_transfers_is_rebuilt() {
+    with_receiver(Some(&link("loss = { packet = 0.1 }")), |rig, receiver| {
+        receiver.kill();
+        *receiver = Gateway::start(&rig.mobile, "receive --listen 10.1.0.2:4007 --prefix 10.1.0.2/32");
+        let daemon = started(rig, "--to 10.1.0.2 --control bbr --fec auto");
+        let listener = listen(&rig.mobile, SocketAddr::new(MOBILE, 0));
+        for _ in 0..40 {
+            exchange(pair(&rig.base, &listener), 10_000);
+        }
+        let told = [daemon.status(), receiver.status()];
+        assert!(daemon.count("circuit_repairs_total") > 40, "{told:?}");
+        assert!(receiver.count("rebuilt_packets_total") > 20, "{told:?}");
+    });
+}
+
 /// The default bounds let so many be open at once, and answer all.
 #[test]
 fn five_hundred_at_once() {

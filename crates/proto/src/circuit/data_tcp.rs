@@ -1,6 +1,7 @@
 //! The data TCP of a reliable decoupling socket (§5, §6): only error control. Its packets wait for the circuit, which has the congestion
 //! control.
 
+use super::REPAIR_ROOM;
 use super::config::{Config, ErrorControl};
 use crate::cc;
 use crate::fec;
@@ -24,6 +25,7 @@ impl Config {
             send_buffer: None,
             // A TCP that does not respond to marks must not ask for them (RFC 3168 §6.1).
             ecn: false,
+            packet_size: tcp.packet_size.saturating_sub(self.room()).max(tcp.packet_size / 2),
             ..tcp.clone()
         };
         match self.error_control {
@@ -33,6 +35,11 @@ impl Config {
             }
             ErrorControl::Paper => self.with_features(unlimited),
         }
+    }
+
+    /// Bytes that a packet leaves for what a repair has beside it.
+    fn room(&self) -> u32 {
+        if self.fec.repairs_data() { REPAIR_ROOM } else { 0 }
     }
 
     /// So many packets later no repair covers a lost one any more. What has been recovered looks as if it had been overtaken, so that

@@ -34,16 +34,22 @@ pub use receiver::{Receiver, Reply};
 pub use sender::{Output, Sender};
 pub use shortcut::transmit;
 
-use crate::fec::Repair;
-use airtcp_wire::ip::IPV4_HEADER_LEN;
+use airtcp_wire::circuit::{FINGERPRINT_LEN, MAX_SOURCES, REPAIR_LEN};
+use airtcp_wire::ip::{IPV4_HEADER_LEN, IPV6_HEADER_LEN};
 use airtcp_wire::{Header, Segment, tcp};
 
 /// The window that a control TCP assumes for a control packet whose window field carries a report.
 const WINDOW: u16 = u16::MAX;
 
-/// What a repair packet has before its coded packet: IPv4 and UDP; kind and datagram's number, repair payload ID, the coded length
-/// and the tag, as the other packets between the two ends have them.
-const REPAIR_HEADERS: u32 = 20 + 8 + 4 + Repair::BYTES + 2 + 4;
+/// What a repair packet has beside names and its coded packet: IPv4 and UDP, what the datagram has, and the coded length.
+const REPAIR_HEADERS: u32 = (IPV4_HEADER_LEN + 8 + REPAIR_LEN + 2) as u32;
+
+/// What a repair packet has beside its coded packet at most, with IPv4 or IPv6. Where data is repaired, its packets leave so much of the
+/// path's MTU, because a repair is not fragmented.
+pub const REPAIR_ROOM: u32 =
+    REPAIR_HEADERS + (IPV6_HEADER_LEN - IPV4_HEADER_LEN + FINGERPRINT_LEN * crate::fec::WINDOW) as u32;
+
+const _: () = assert!(crate::fec::WINDOW == MAX_SOURCES, "a repair names all that it covers");
 
 /// Length in bytes of an uncompressed control packet: only headers, since its payload is virtual.
 fn control_packet_len(segment: &Segment) -> u32 {

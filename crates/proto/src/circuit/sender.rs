@@ -246,6 +246,11 @@ impl Sender {
         self.sent = self.sent.wrapping_add(packets);
     }
 
+    /// The repair that left last has not been sent after all.
+    pub fn take_back_repair(&mut self) {
+        self.sent = self.sent.wrapping_sub(1);
+    }
+
     /// The number by which repairs know the data packet that left last, if data is repaired.
     pub fn last_source(&self) -> Option<u32> {
         self.queue.last_source()

@@ -5,6 +5,7 @@ use super::config::Config;
 use crate::fec::{Encoder, Repair};
 use crate::queue::Item;
 use crate::ring::Ring;
+use airtcp_wire::circuit::FINGERPRINT_LEN;
 use airtcp_wire::{Dur, Time};
 
 /// Packets that have room however little data may wait.
@@ -37,7 +38,7 @@ struct Repairs {
 
 impl Repairs {
     fn bytes(&self) -> u32 {
-        REPAIR_HEADERS + self.encoder.repair_bytes()
+        REPAIR_HEADERS + FINGERPRINT_LEN as u32 * self.encoder.repair_sources() + self.encoder.repair_bytes()
     }
 }
 

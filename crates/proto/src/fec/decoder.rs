@@ -20,7 +20,7 @@ impl Symbol for () {
 }
 
 /// Sources that are remembered: those of the newest window, and those before it that older repairs cover.
-const REMEMBERED: u32 = 4 * WINDOW as u32;
+pub(super) const REMEMBERED: u32 = 4 * WINDOW as u32;
 /// Repairs whose window begins further ahead are foreign.
 const FAR: u32 = 1 << 16;
 
@@ -76,9 +76,16 @@ impl<S: Symbol> Equation<S> {
     }
 }
 
+/// With this number as that of the first source. Those before it are past.
+impl<S: Symbol> From<u32> for Decoder<S> {
+    fn from(first: u32) -> Decoder<S> {
+        Decoder { first, sources: VecDeque::new(), equations: Vec::new(), recovered: VecDeque::new() }
+    }
+}
+
 impl<S: Symbol> Default for Decoder<S> {
     fn default() -> Decoder<S> {
-        Decoder { first: 0, sources: VecDeque::new(), equations: Vec::new(), recovered: VecDeque::new() }
+        Decoder::from(0)
     }
 }
 

@@ -139,6 +139,11 @@ impl Encoder {
         self.window.iter().map(|(_, bytes)| *bytes).max().unwrap_or(0)
     }
 
+    /// Sources that the next repair covers.
+    pub fn repair_sources(&self) -> u32 {
+        self.window.len() as u32
+    }
+
     /// A repair leaves.
     pub fn repair(&mut self, now: Time) -> Repair {
         if self.repairs.len() == 2 * WINDOW {

@@ -5,7 +5,7 @@ use super::tinymt::TinyMt;
 
 /// A linear combination of `count` sources, from number `first` on. The coefficients follow from `key`.
 ///
-/// It is the repair payload ID of RFC 8681 §4.1.3, whose density is always 15: no coefficient is 0. On the wire it takes [`Repair::BYTES`].
+/// It is the repair payload ID of RFC 8681 §4.1.3, whose density is always 15: no coefficient is 0.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Repair {
     pub key: u16,
@@ -14,8 +14,6 @@ pub struct Repair {
 }
 
 impl Repair {
-    pub const BYTES: u32 = 8;
-
     /// Does it cover between one and [`WINDOW`] sources?
     pub fn is_sound(&self) -> bool {
         (1..=WINDOW).contains(&usize::from(self.count))

@@ -25,7 +25,7 @@ fn the_end_of_a_burst_is_repaired_at_once() {
     (0..8).for_each(|_| assert!(world.offer(1000)));
     world.run(ms(600));
     let repairs: Vec<_> = repairs(&world).collect();
-    assert_eq!(repairs, [(ms(500), 1046)], "one in a hundred is lost, as far as is known");
+    assert_eq!(repairs, [(ms(500), 1046 + 8 * 4)], "one in a hundred is lost, as far as is known");
     assert!(matches!(world.left[world.left.len() - 2].1, Left::Repair { .. }), "data goes first");
 }
 

@@ -6,6 +6,10 @@ use super::{CircuitError, Datagram, Kind, MAX_CONTROLS};
 /// The version of the datagrams' layouts.
 pub const VERSION: u8 = 3;
 
+/// The version of a handshake that asks for repairs. It differs from [`VERSION`] in nothing else, so that an end which knows only that
+/// one serves all who do not ask.
+pub const REPAIRS_VERSION: u8 = 4;
+
 /// Random bytes that are never used twice.
 pub type Nonce = [u8; 16];
 
@@ -27,6 +31,8 @@ pub struct Terms {
     pub counts: bool,
     /// How many header packets before it each one repeats, 0 to 3. Zero unless data is counted.
     pub fec: u8,
+    /// Does the sender repair data? False unless data is counted.
+    pub repairs: bool,
 }
 
 impl Terms {
@@ -35,10 +41,11 @@ impl Terms {
             && (1..=MAX_CONTROLS).contains(&self.controls)
             && self.guesses.is_none_or(|guesses| guesses <= 2)
             && self.fec <= if self.counts { 3 } else { 0 }
+            && (self.counts || !self.repairs)
     }
 }
 
-/// The sender's request for a session. Data is counted only if the receiver agrees.
+/// The sender's request for a session. Data is counted, and repaired, only if the receiver agrees.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Hello {
     pub nonce: Nonce,
@@ -47,9 +54,9 @@ pub struct Hello {
 
 impl Hello {
     pub fn encode(&self, key: &Key) -> Datagram {
-        let Terms { vmss, controls, guesses, counts, fec } = self.terms;
+        let Terms { vmss, controls, guesses, counts, fec, repairs } = self.terms;
         let mut hello = Datagram::new();
-        hello.put(&[Kind::Hello.first_byte(0), VERSION]);
+        hello.put(&[Kind::Hello.first_byte(0), version(repairs)]);
         hello.put(&vmss.to_be_bytes());
         hello.put(&[controls as u8, guesses.map_or(0, |guesses| guesses + 1), counts.into(), fec]);
         hello.put(&self.nonce);
@@ -68,6 +75,7 @@ impl Hello {
             guesses: bytes[5].checked_sub(1),
             counts: bytes[6] == 1,
             fec: bytes[7],
+            repairs: bytes[1] == REPAIRS_VERSION,
         };
         let is_good = terms.is_allowed() && bytes[6] <= 1;
         is_good.then_some(Hello { nonce, terms }).ok_or(CircuitError::Field)
@@ -80,12 +88,16 @@ pub struct Welcome {
     pub nonce: Nonce,
     /// Does the receiver count the data packets that arrive?
     pub counts: bool,
+    /// Whether the receiver rebuilds data from repairs; `None` if the HELLO did not ask for that.
+    pub rebuilds: Option<bool>,
 }
 
 impl Welcome {
     pub fn encode(&self, caller: &Nonce, key: &Key) -> Datagram {
         let mut welcome = Datagram::new();
-        welcome.put(&[Kind::Welcome.first_byte(0), VERSION, self.counts.into(), 0, 0, 0, 0, 0]);
+        let Welcome { counts, rebuilds, .. } = *self;
+        let (version, rebuilds) = (version(rebuilds.is_some()), rebuilds.unwrap_or_default());
+        welcome.put(&[Kind::Welcome.first_byte(0), version, counts.into(), rebuilds.into(), 0, 0, 0, 0]);
         welcome.put(&self.nonce);
         let tag = key.tag(&[caller, welcome.as_slice()]);
         welcome.put(&tag);
@@ -96,9 +108,14 @@ impl Welcome {
     /// The datagram is no WELCOME, or does not answer a HELLO with this nonce.
     pub fn decode(datagram: &[u8], caller: &Nonce, key: &Key) -> Result<Welcome, CircuitError> {
         let (bytes, nonce) = decode(datagram, Kind::Welcome, key, caller)?;
-        let is_good = bytes[2] <= 1 && bytes[3..8] == [0; 5];
-        is_good.then_some(Welcome { nonce, counts: bytes[2] == 1 }).ok_or(CircuitError::Field)
+        let rebuilds = (bytes[1] == REPAIRS_VERSION).then_some(bytes[3] == 1);
+        let is_good = bytes[2] <= 1 && bytes[3] <= rebuilds.is_some().into() && bytes[4..8] == [0; 4];
+        is_good.then_some(Welcome { nonce, counts: bytes[2] == 1, rebuilds }).ok_or(CircuitError::Field)
     }
+}
+
+fn version(has_repairs: bool) -> u8 {
+    if has_repairs { REPAIRS_VERSION } else { VERSION }
 }
 
 /// Checks everything but the fields in front of the nonce.
@@ -112,7 +129,7 @@ fn decode<'a>(
     if key.tag(&[caller, &bytes[..TAG_AT]]) != bytes[TAG_AT..] {
         return Err(CircuitError::Tag);
     }
-    if bytes[1] != VERSION {
+    if ![VERSION, REPAIRS_VERSION].contains(&bytes[1]) {
         return Err(CircuitError::Version(bytes[1]));
     }
     if bytes[0] != kind.first_byte(0) {

@@ -8,13 +8,15 @@ mod control;
 mod handshake;
 mod keepalive;
 mod mark;
+mod repair;
 mod tag;
 
 pub use control::{Header, compress, decode, decompress, encode};
-pub use handshake::{Hello, Nonce, Terms, VERSION, Welcome};
+pub use handshake::{Hello, Nonce, REPAIRS_VERSION, Terms, VERSION, Welcome};
 pub use keepalive::{decode_keepalive, encode_keepalive};
 pub use mark::Mark;
-pub use tag::{Key, KeyError, SessionKey};
+pub use repair::{FINGERPRINT_LEN, Fingerprint, MAX_SOURCES, REPAIR_LEN, Repair};
+pub use tag::{FingerprintKey, Key, KeyError, SessionKey};
 
 use std::ops::RangeInclusive;
 
@@ -24,7 +26,7 @@ pub const PORTS: RangeInclusive<u16> = 4007..=4038;
 /// The most control TCPs that a circuit can have: the first byte has five bits for their number.
 pub const MAX_CONTROLS: u16 = 32;
 
-/// Length of the longest datagram in bytes: an ACK with four SACK blocks.
+/// Length of the longest datagram in bytes, other than a repair: an ACK with four SACK blocks.
 pub const MAX_DATAGRAM: usize = 64;
 
 /// Length in bytes of the tag at the end of a session's packet.
@@ -34,6 +36,8 @@ pub const TAG_LEN: usize = 4;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub enum Kind {
+    /// From the sender: a combination of data packets, which stands in for lost ones.
+    Repair = 0,
     Hello = 1,
     Welcome = 2,
     /// From the sender: a header packet, or a packet of TCP's handshake.
@@ -51,14 +55,14 @@ impl Kind {
     pub fn of(datagram: &[u8]) -> Option<(Kind, u16)> {
         let first = *datagram.first()?;
         let kind = match first >> 5 {
+            0 => Kind::Repair,
             1 => Kind::Hello,
             2 => Kind::Welcome,
             3 => Kind::Header,
             4 => Kind::Compressed,
             5 => Kind::Ack,
             6 => Kind::Ping,
-            7 => Kind::Pong,
-            _ => return None,
+            _ => Kind::Pong,
         };
         Some((kind, u16::from(first & 31)))
     }
@@ -75,7 +79,7 @@ pub enum CircuitError {
     Length(usize),
     #[error("a field has a value that is not allowed")]
     Field,
-    #[error("it uses version {0}; this is version {VERSION}")]
+    #[error("it uses version {0}; this is version {VERSION} or {REPAIRS_VERSION}")]
     Version(u8),
     #[error("its tag is wrong: damaged, forged, or from another session")]
     Tag,

@@ -2,6 +2,7 @@
 
 use super::TAG_LEN;
 use super::handshake::Nonce;
+use super::repair::Fingerprint;
 use siphasher::{sip, sip128};
 use std::fmt;
 use std::hash::Hasher;
@@ -41,12 +42,21 @@ impl Key {
 
     /// The key of the session between the two ends that chose these nonces.
     pub fn session(&self, caller: &Nonce, answerer: &Nonce) -> SessionKey {
+        SessionKey(self.derived(b"airtcp circuit 1", caller, answerer))
+    }
+
+    /// The key of that session's fingerprints. It is another one, because strangers may choose what is named with it.
+    pub fn fingerprints(&self, caller: &Nonce, answerer: &Nonce) -> FingerprintKey {
+        FingerprintKey(self.derived(b"airtcp circuit n", caller, answerer))
+    }
+
+    fn derived(&self, purpose: &[u8; 16], caller: &Nonce, answerer: &Nonce) -> sip::SipHasher24 {
         let mut hasher = sip128::SipHasher24::new_with_key(&self.0);
-        for part in [b"airtcp circuit 1", caller, answerer] {
+        for part in [purpose, caller, answerer] {
             hasher.write(part);
         }
         let key = sip128::Hasher128::finish128(&hasher).as_bytes();
-        SessionKey(sip::SipHasher24::new_with_key(&key))
+        sip::SipHasher24::new_with_key(&key)
     }
 
     /// The tag over `parts`, one after the other.
@@ -54,6 +64,24 @@ impl Key {
         let mut hasher = sip::SipHasher24::new_with_key(&self.0);
         parts.iter().for_each(|part| hasher.write(part));
         hasher.finish().to_be_bytes()
+    }
+}
+
+/// The key by which one session names data packets.
+#[derive(Clone)]
+pub struct FingerprintKey(sip::SipHasher24);
+
+impl fmt::Debug for FingerprintKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("FingerprintKey")
+    }
+}
+
+impl FingerprintKey {
+    pub fn name(&self, bytes: &[u8]) -> Fingerprint {
+        let mut hasher = self.0;
+        hasher.write(bytes);
+        (hasher.finish() >> 32) as Fingerprint
     }
 }
 

@@ -15,6 +15,7 @@ fn terms(counts: bool) -> Terms {
         guesses: Some(2),
         counts,
         fec: if counts { 3 } else { 0 },
+        repairs: false,
     }
 }
 
@@ -100,10 +101,10 @@ fn the_bytes_of_a_header_packet() {
 #[test]
 fn the_tags_of_the_specification() {
     let pong = encode_keepalive(Kind::Pong, 0x0102_0304, &session());
-    let welcome = Welcome { nonce: [2; 16], counts: true }.encode(&[1; 16], &key());
+    let welcome = Welcome { nonce: [2; 16], counts: true, rebuilds: None }.encode(&[1; 16], &key());
     let hello = Hello {
         nonce: [1; 16],
-        terms: Terms { vmss: 1500, controls: 1, guesses: None, counts: true, fec: 0 },
+        terms: Terms { vmss: 1500, controls: 1, guesses: None, counts: true, fec: 0, repairs: false },
     };
     let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
     assert_eq!(hex(pong.as_slice()), "e0020304f7ae0505");
@@ -165,17 +166,34 @@ proptest! {
     #[test]
     fn handshakes_read_back(
         nonces: [[u8; 16]; 2], vmss in 64u16..=65_000, controls in 1..=MAX_CONTROLS, guesses in prop::option::of(0u8..=2),
-        counts: bool, fec in 0u8..=3,
+        counts: bool, fec in 0u8..=3, repairs: bool, rebuilds: bool,
     ) {
-        let fec = if counts { fec } else { 0 };
-        let hello = Hello { nonce: nonces[0], terms: Terms { vmss, controls, guesses, counts, fec } };
+        let (fec, repairs) = if counts { (fec, repairs) } else { (0, false) };
+        let hello = Hello { nonce: nonces[0], terms: Terms { vmss, controls, guesses, counts, fec, repairs } };
         prop_assert_eq!(Hello::decode(hello.encode(&key()).as_slice(), &key()), Ok(hello));
-        let welcome = Welcome { nonce: nonces[1], counts };
+        let welcome = Welcome { nonce: nonces[1], counts, rebuilds: repairs.then_some(rebuilds) };
         let datagram = welcome.encode(&nonces[0], &key());
         prop_assert_eq!(Welcome::decode(datagram.as_slice(), &nonces[0], &key()), Ok(welcome));
         prop_assert_eq!(Welcome::decode(datagram.as_slice(), &nonces[1], &key()).is_ok(), nonces[0] == nonces[1]);
         let stranger = Key::new([9; 16]);
         prop_assert_eq!(Hello::decode(hello.encode(&stranger).as_slice(), &key()), Err(CircuitError::Tag));
+    }
+
+    /// And not if a bit of them is another one.
+    #[test]
+    fn repairs_read_back(
+        number in 0u64..1 << 60, ahead in -8_000_000i64..8_000_000, key: u16, first: u32,
+        names in prop::collection::vec(any::<u32>(), 1..=MAX_SOURCES), coded in prop::collection::vec(any::<u8>(), 2..1500),
+        bit: prop::sample::Index,
+    ) {
+        let repair = Repair { number, key, first, names, coded: &coded };
+        let mut datagram = repair.encode(&session());
+        prop_assert_eq!(datagram.len(), REPAIR_LEN + FINGERPRINT_LEN * repair.names.len() + coded.len());
+        let near = number.saturating_add_signed(ahead);
+        prop_assert_eq!(Repair::decode(&datagram, near, &session()), Ok(repair));
+        let bit = bit.index(datagram.len() * 8);
+        datagram[bit / 8] ^= 1 << (bit % 8);
+        prop_assert!(Repair::decode(&datagram, near, &session()).is_err());
     }
 
     #[test]
@@ -192,6 +210,7 @@ proptest! {
         prop_assert!(Hello::decode(&bytes, &key()).is_err());
         prop_assert!(Welcome::decode(&bytes, &[0; 16], &key()).is_err());
         prop_assert!(decode_keepalive(&bytes, near, &session()).is_err());
+        prop_assert!(Repair::decode(&bytes, near, &session()).is_err());
     }
 
     #[test]

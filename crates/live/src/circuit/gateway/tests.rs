@@ -80,7 +80,7 @@ impl Datagrams for Port {
         Ok(Some((bytes.len(), from, Ecn::NotEct)))
     }
 
-    /// Only header packets have the mark, since only they stand for data.
+    /// Header packets have the mark, and repairs do not.
     fn send(&mut self, to: SocketAddr, traffic_class: u8, datagram: &[u8]) {
         let network = &self.network;
         assert_eq!(Mark::default().is_on(traffic_class >> 2), self.at == SENDER.into());

@@ -517,7 +517,7 @@ mod tests {
     #[test]
     fn a_decoupled_connection_has_our_own_data_tcp() {
         assert!(verdict("cubic+decoupling:error_control=paper").form.is_some(), "with F2, too");
-        assert!(reason("cubic+decoupling:fec=auto").contains("only in the simulator; fec=3"));
+        assert!(verdict("cubic+decoupling:fec=auto").form.is_some(), "with repairs, too");
         match verdict("bbr+decoupling:controls=2").form.unwrap().station {
             Some(Station::Proxy(Proxy {
                 place: ProxySite::Sender,

@@ -14,7 +14,6 @@ pub use controllers::CongestionControl;
 pub use host::Host;
 pub use station::{Circuit, Onward, Proxy, ProxySite, Station};
 
-use crate::circuit::NO_REPAIRS;
 use airtcp_kernel::rto::RtoRule;
 use airtcp_proto::base_station::{BaseStation, split};
 use airtcp_proto::circuit;
@@ -209,9 +208,6 @@ impl Draft<'_> {
         let buffer_bytes = OWN_BUFFER.0;
         let proxy = Proxy { place: ProxySite::Sender, onward, buffer_bytes, circuit: Some(through) };
         self.form.station = Some(Station::Proxy(proxy));
-        if circuit.fec.repairs_data() {
-            self.lacks(NO_REPAIRS);
-        }
     }
 
     /// Our own machine sends, behind the sender's kernel.

@@ -2,13 +2,13 @@
 
 use crate::input::BadInput;
 use crate::sender_scheme;
-use airtcp_live::circuit::NO_REPAIRS;
 use airtcp_proto::circuit::{Compression, Config, Fec};
 use airtcp_proto::scheme::Scheme;
 use airtcp_wire::circuit::{MAX_CONTROLS, Mark};
 use airtcp_wire::human;
 use airtcp_wire::{Bytes, Dur, Rate};
 use clap::ValueEnum;
+use serde_json::Value;
 
 #[derive(clap::Args)]
 pub struct CircuitOptions {
@@ -32,9 +32,10 @@ pub struct CircuitOptions {
     #[arg(long, value_enum, default_value_t = Compress::None)]
     compression: Compress,
 
-    /// FEC: number of previous header packets (up to 3) repeated in each one, if the receiver counts data, so that losing them costs nothing
-    #[arg(long, value_name = "COUNT", value_parser = fec, default_value = "0")]
-    fec: u8,
+    /// FEC, if the receiver counts data: number of previous header packets (up to 3) repeated in each one, so that losing them costs
+    /// nothing; auto: 3, and the last data packets of each burst are repaired, as losses ask for
+    #[arg(long, value_name = "COUNT|auto", value_parser = fec, default_value = "0")]
+    fec: Fec,
 
     /// Maximum wait in the tunnel queue at the circuit's current rate; 0: limited only by --tunnel-queue
     #[arg(long, value_name = "TIME", value_parser = human::parse::<Dur>, default_value_t = Config::default().tunnel_delay)]
@@ -74,7 +75,7 @@ impl CircuitOptions {
                 Compress::Rfc1144 => Compression::Rfc1144,
                 Compress::Twice => Compression::Twice,
             },
-            fec: Fec::Repeat(self.fec),
+            fec: self.fec,
             ..Config::default()
         };
         circuit.check().map_err(BadInput)?;
@@ -86,11 +87,8 @@ impl CircuitOptions {
     }
 }
 
-fn fec(text: &str) -> Result<u8, String> {
-    match text {
-        "auto" => Err(NO_REPAIRS.to_owned()),
-        _ => text.parse().map_err(|_| "expected a number of header packets from 0 to 3".to_owned()),
-    }
+fn fec(text: &str) -> Result<Fec, String> {
+    Fec::try_from(text.parse::<u8>().map_or_else(|_| Value::from(text), Value::from))
 }
 
 fn scheme(text: &str) -> Result<Scheme, String> {

@@ -31,7 +31,7 @@ pub struct Options {
     listen: SocketAddr,
 
     /// Count packets for this prefix, which arrive through the circuit on the link with that address, so that the
-    /// sending gateway learns of losses that its header packets do not see. Repeatable
+    /// sending gateway learns of losses that its header packets do not see, and can have lost packets rebuilt. Repeatable
     #[arg(long = "prefix", value_name = "PREFIX")]
     prefixes: Vec<Prefix>,
 
@@ -52,6 +52,7 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     let about = json!({ "pid": process::id(), "circuit": circuit });
     let service = ReceivingService {
         listen: options.listen,
+        device: format!("airr{}", process::id()),
         prefixes: options.prefixes.clone(),
         tcp: profile::linux(),
         key,
