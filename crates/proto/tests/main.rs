@@ -19,3 +19,4 @@ mod tcp_delivery;
 mod tcp_strangers;
 mod tcp_timelines;
 mod timeout_policy;
+mod wifi;

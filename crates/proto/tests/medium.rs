@@ -4,9 +4,10 @@ use super::link::{
     Arrivals, QueueKind, RATE, Sender, Setup, arq, arrivals, chance, link, run, run_polling, setups,
 };
 use airtcp_proto::Chance;
+use airtcp_proto::path::medium::Keys;
 use airtcp_proto::path::{
     Access, Aggregate, Arq, Burst, Fate, FixedRate, Link, LossModel, Medium, Outcome, Output, RoundRobin,
-    Supply, Transmitter,
+    Supply, Transmitter, wifi,
 };
 use airtcp_proto::queue::{DropCause, DropTail, Item, Limit};
 use airtcp_wire::{Dur, Time};
@@ -108,21 +109,34 @@ impl LossModel for Random {
 struct Cell {
     /// The largest burst of each link.
     most: Vec<usize>,
-    collides: bool,
+    access: Who,
     loss: f64,
     retries: u32,
     in_order: bool,
 }
 
+/// Who has the next turn.
+#[derive(Clone, Copy, Debug)]
+enum Who {
+    RoundRobin,
+    Slots,
+    /// The links begin at two nodes.
+    Wifi,
+}
+
 fn cells() -> impl Strategy<Value = Cell> {
     let most = prop::collection::vec(1usize..9, 1..5);
-    (most, any::<bool>(), 0.0..0.5, 0u32..5, any::<bool>()).prop_map(
-        |(most, collides, loss, retries, in_order)| Cell { most, collides, loss, retries, in_order },
-    )
+    let access = prop::sample::select(&[Who::RoundRobin, Who::Slots, Who::Wifi][..]);
+    (most, access, 0.0..0.5, 0u32..5, any::<bool>())
+        .prop_map(|(most, access, loss, retries, in_order)| Cell { most, access, loss, retries, in_order })
 }
 
 fn links(cell: &Cell, log: &Log) -> Vec<Link> {
-    let medium = if cell.collides { Medium::new(Slots::new()) } else { Medium::new(RoundRobin::default()) };
+    let medium = match cell.access {
+        Who::RoundRobin => Medium::new(RoundRobin::default()),
+        Who::Slots => Medium::new(Slots::new()),
+        Who::Wifi => wifi::Config::default().build(&[0, 1, 0, 1], chance("wifi")),
+    };
     let link = |(number, &most): (usize, &usize)| {
         aggregating(number, most, 20, log)
             .with_loss(Box::new(Random(chance(&format!("loss.{number}")), cell.loss)))
@@ -226,7 +240,7 @@ proptest! {
         let log = log.lock().unwrap();
         let mut ends = Time::ZERO;
         for turn in log.chunk_by(|one, other| one.1 == other.1) {
-            prop_assert!(turn.len() == 1 || cell.collides, "{turn:?}");
+            prop_assert!(turn.len() == 1 || !matches!(cell.access, Who::RoundRobin), "{turn:?}");
             prop_assert!(turn[0].1 >= ends, "{turn:?} begins before {ends}");
             ends = turn.iter().map(|(_, _, end, _)| *end).max().unwrap();
         }

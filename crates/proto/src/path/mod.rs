@@ -14,7 +14,7 @@ mod line;
 mod link;
 mod log;
 pub mod loss;
-mod medium;
+pub mod medium;
 mod outage;
 mod pipe;
 mod protection;
@@ -23,6 +23,7 @@ mod shortcut;
 mod stats;
 mod trace;
 mod transmit;
+pub mod wifi;
 
 pub use burst::{Aggregate, Burst, Frame, Supply};
 pub use channel::{Channel, ChannelConfig};

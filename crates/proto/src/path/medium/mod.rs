@@ -8,9 +8,11 @@
 //! is never late when it wakes at the time that it has named, though it may find that its turn has not come.
 
 mod access;
+mod kinds;
 mod unsettled;
 
 pub use access::{Access, Outcome, RoundRobin};
+pub use kinds::{Common, Keys, Kind};
 pub(super) use unsettled::Unsettled;
 
 use super::general::General;

@@ -1,0 +1,47 @@
+//! The kinds of media.
+
+use super::Medium;
+use crate::Chance;
+use crate::choice::{Faults, choice};
+use crate::path::{Arq, Transmitter, wifi};
+use airtcp_wire::Rate;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+choice! {
+    /// What decides who sends, and how.
+    Kind: dyn Keys beside Common, by "kind" = Some("wifi");
+    "wifi" => Wifi(wifi::Config),
+}
+
+/// A medium that links share: of those that name it, one sends at a time.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+#[schemars(rename = "Medium")]
+pub struct Common {
+    /// As the links' `medium` calls it, and in `--set medium.NAME.key=value`. Absent: `medium` and its number, from `medium0`.
+    pub name: Option<String>,
+}
+
+/// The keys of one kind. Field names are the keys, doc comments their documentation; serde fills in defaults.
+pub trait Keys {
+    /// Reports values that make no sense.
+    fn check(&self, faults: &mut Faults);
+
+    /// The modulation and coding scheme of links that do not say theirs.
+    fn mcs(&self) -> u32;
+
+    /// Why it has no such scheme, if it has none.
+    fn mcs_problem(&self, mcs: u32) -> Option<String>;
+
+    /// Mean rate of one link that always has packets of so many bytes to send, and the medium for itself.
+    fn saturated(&self, mcs: u32, bytes: u32) -> Rate;
+
+    fn transmitter(&self, mcs: u32) -> Box<dyn Transmitter>;
+
+    /// How a link on it repeats what could not be read.
+    fn arq(&self) -> Arq;
+
+    /// `nodes` are those at which links begin, in the order in which they will join.
+    fn build(&self, nodes: &[usize], chance: Chance) -> Medium;
+}

@@ -1,0 +1,137 @@
+//! Wi-Fi: one basic service set (IEEE 802.11), whose stations share a half-duplex channel.
+//!
+//! A frame that is not read, because it collided or was weak, is sent again, up to a number of attempts. The receiver hands packets on in
+//! order. What the acknowledgments of the MAC would have said is known to the sender without error.
+
+mod edca;
+mod phy;
+mod station;
+
+pub use phy::Standard;
+
+use super::{Arq, Cover, Medium, Transmitter};
+use crate::Chance;
+use crate::choice::Faults;
+use crate::path::medium;
+use airtcp_wire::{Dur, Rate};
+use edca::{Contention, Edca};
+use phy::Mode;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use station::Station;
+
+/// IEEE 802.11: all links that begin at one node are one station, and stations contend for the channel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Config {
+    /// The amendment by which data is sent.
+    pub standard: Standard,
+    /// Channel width in MHz: 20; with `n` also 40; with `ac` and `ax` also 80 and 160.
+    pub width: u32,
+    /// Spatial streams: 1; with `n` up to 4; with `ac` and `ax` up to 8.
+    pub streams: u32,
+    /// Modulation and coding scheme of links that do not say theirs: up to 7 with `n`, 9 with `ac`, 11 with `ax`. With `a` and
+    /// `g`, 0 to 7 are 6, 9, 12, 18, 24, 36, 48 and 54 Mbit/s.
+    pub mcs: u32,
+    /// A guard interval of 0.4 instead of 0.8 µs. With `n` and `ac`.
+    pub short_guard_interval: bool,
+    /// Longest A-MPDU in bytes; 0: frames go one by one. With `a` and `g` they always do.
+    pub ampdu: u32,
+    /// Slots of the arbitration interframe space. Absent: 2 with `a` and `g`, as in DCF; 3 otherwise, that of best effort.
+    pub aifsn: Option<u32>,
+    /// Smallest contention window in slots.
+    pub cw_min: u32,
+    /// Largest contention window in slots.
+    pub cw_max: u32,
+    /// How often a frame is sent at most, at least once.
+    pub attempts: u32,
+}
+
+impl Default for Config {
+    /// 802.11n in 20 MHz with one stream, and the contention of best effort (IEEE 802.11-2020, table 9-155).
+    fn default() -> Config {
+        Config {
+            standard: Standard::N,
+            width: 20,
+            streams: 1,
+            mcs: 7,
+            short_guard_interval: false,
+            ampdu: 65_535,
+            aifsn: None,
+            cw_min: 15,
+            cw_max: 1023,
+            attempts: 7,
+        }
+    }
+}
+
+impl Config {
+    fn mode(&self, mcs: u32) -> Mode {
+        let Config { standard, width, streams, short_guard_interval, .. } = *self;
+        Mode { standard, width, streams, short_guard_interval, mcs }
+    }
+
+    fn station(&self, mcs: u32) -> Station {
+        let aggregates = self.standard.aggregates() && self.ampdu > 0;
+        Station {
+            mode: self.mode(mcs),
+            sifs: self.standard.sifs(),
+            aggregate: aggregates.then_some(self.ampdu),
+        }
+    }
+
+    fn contention(&self) -> Contention {
+        let Config { standard, cw_min, cw_max, attempts, .. } = *self;
+        let aifsn = self.aifsn.unwrap_or(if standard.aggregates() { 3 } else { 2 });
+        let slot = standard.slot();
+        Contention { slot, aifs: standard.sifs() + slot * u64::from(aifsn), cw_min, cw_max, attempts }
+    }
+}
+
+impl medium::Keys for Config {
+    fn check(&self, faults: &mut Faults) {
+        let Config { standard, width, streams, mcs, attempts, .. } = *self;
+        let name = format!("{standard:?}").to_lowercase();
+        let widths = standard.widths().iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
+        faults.refuse_if(!standard.widths().contains(&width), "width", format!("`{name}` has {widths} MHz"));
+        let most = standard.most_streams();
+        faults.refuse_if(streams == 0 || streams > most, "streams", format!("`{name}` has 1 to {most}"));
+        faults.refuse_if(self.mcs_problem(mcs).is_some(), "mcs", self.mcs_problem(mcs).unwrap_or_default());
+        let short = self.short_guard_interval && !matches!(standard, Standard::N | Standard::Ac);
+        faults.refuse_if(short, "short_guard_interval", format!("`{name}` has none"));
+        faults.refuse_if(self.ampdu > 6_500_631, "ampdu", "must be at most 6500631");
+        faults.refuse_if(self.aifsn == Some(0), "aifsn", "must be at least 1");
+        faults.refuse_if(attempts == 0, "attempts", "must be at least 1");
+        let Config { cw_min, cw_max, .. } = *self;
+        faults.blame_if(cw_min > cw_max, ["cw_max", "cw_min"], "cw_min must not be above cw_max");
+        faults.refuse_if(cw_max > 32_767, "cw_max", "must be at most 32767");
+    }
+
+    fn mcs(&self) -> u32 {
+        self.mcs
+    }
+
+    fn mcs_problem(&self, mcs: u32) -> Option<String> {
+        let most = self.standard.most_mcs();
+        (mcs > most).then(|| format!("`{}` has 0 to {most}", format!("{:?}", self.standard).to_lowercase()))
+    }
+
+    fn saturated(&self, mcs: u32, bytes: u32) -> Rate {
+        let (count, time) = self.station(mcs).longest_exchange(bytes);
+        let Contention { aifs, slot, cw_min, .. } = self.contention();
+        let turn = time + aifs + slot * u64::from(cw_min) / 2;
+        Rate(u64::from(count * bytes) * 8 * 1_000_000_000 / turn.0)
+    }
+
+    fn transmitter(&self, mcs: u32) -> Box<dyn Transmitter> {
+        Box::new(self.station(mcs))
+    }
+
+    fn arq(&self) -> Arq {
+        Arq { retries: self.attempts - 1, round_trip: Dur::ZERO, in_order: true, cover: Cover::All }
+    }
+
+    fn build(&self, nodes: &[usize], chance: Chance) -> Medium {
+        Medium::new(Edca::new(self.contention(), nodes, chance))
+    }
+}

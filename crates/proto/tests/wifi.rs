@@ -1,0 +1,92 @@
+//! A saturated Wi-Fi cell beside G. Bianchi, *Performance analysis of the IEEE 802.11 distributed coordination function* (2000), with a
+//! retry limit as in H. Wu et al., *Performance of reliable transport protocol over IEEE 802.11 wireless LAN* (2002).
+
+use super::link::chance;
+use airtcp_proto::path::medium::Keys;
+use airtcp_proto::path::wifi::{Config, Standard};
+use airtcp_proto::path::{Fate, Link};
+use airtcp_proto::queue::{DropTail, Item, Limit};
+use airtcp_wire::{Dur, Time};
+
+const PACKET_BYTES: u32 = 1500;
+const SLOT_US: f64 = 9.0;
+
+/// What is seen between the first second and the last.
+struct Seen {
+    /// Of IP packets.
+    mbps: f64,
+    /// The share of transmissions that collided.
+    collided: f64,
+}
+
+/// `stations` that always have something to send to their access point.
+fn saturated(config: &Config, stations: usize, seconds: u64) -> Seen {
+    let nodes: Vec<usize> = (1..=stations).collect();
+    let medium = config.build(&nodes, chance("access"));
+    let each = 4_000 * seconds as u32 / stations as u32 * 2;
+    let link = |_| {
+        let queue = Box::new(DropTail::new(Limit::packets(each)));
+        Link::new(queue, config.transmitter(config.mcs), Dur::ZERO).with_arq(config.arq()).on(&medium)
+    };
+    let mut links: Vec<Link> = nodes.iter().map(link).collect();
+    for link in &mut links {
+        (0..each).for_each(|id| {
+            link.handle_packet(Time::ZERO, Item { id, bytes: PACKET_BYTES, ..Item::default() })
+        });
+    }
+    let [start, end] = [1, 1 + seconds].map(|second| Time(second * 1_000_000_000));
+    let (mut delivered, mut read) = (0, 0u32);
+    for link in &mut links {
+        while let Some(output) = link.poll_delivery(end) {
+            read += u32::from(output.fate == Fate::Delivered);
+            delivered += u64::from(output.at > start && output.fate == Fate::Delivered);
+        }
+        assert!(link.queue_view(end).packets > 0, "not saturated");
+    }
+    let exchange = config.transmitter(config.mcs).departure(Time::ZERO, PACKET_BYTES).0 as f64;
+    let sent: f64 = links.iter_mut().map(|link| link.stats(end).busy.0 as f64 / exchange).sum();
+    Seen {
+        mbps: (delivered * u64::from(PACKET_BYTES) * 8) as f64 / (seconds as f64 * 1e6),
+        collided: 1.0 - f64::from(read) / sent,
+    }
+}
+
+/// The same by the closed form.
+fn bianchi(config: &Config, stations: usize, aifs_us: f64) -> Seen {
+    let attempts = config.attempts as i32;
+    let window = |stage: i32| f64::from(((config.cw_min + 1) << stage).min(config.cw_max + 1));
+    let others = stations as i32 - 1;
+    // How often a station sends in a slot, if it collides with probability p.
+    let sends = |p: f64| {
+        let weight = |stage| p.powi(stage);
+        let slots: f64 = (0..attempts).map(|stage| weight(stage) * (window(stage) + 1.0) / 2.0).sum();
+        (0..attempts).map(weight).sum::<f64>() / slots
+    };
+    let (mut low, mut high) = (0.0, 1.0);
+    for _ in 0..60 {
+        let p = (low + high) / 2.0;
+        if 1.0 - (1.0 - sends(p)).powi(others) > p { low = p } else { high = p }
+    }
+    let tau = sends(low);
+    let quiet = (1.0 - tau).powi(others + 1);
+    let alone = f64::from(others + 1) * tau * (1.0 - tau).powi(others);
+    let exchange =
+        config.transmitter(config.mcs).departure(Time::ZERO, PACKET_BYTES).0 as f64 / 1000.0 + aifs_us;
+    let slot = quiet * SLOT_US + (1.0 - quiet) * exchange;
+    Seen { mbps: alone * f64::from(PACKET_BYTES * 8) / slot, collided: low }
+}
+
+#[test]
+fn a_saturated_cell_carries_what_bianchis_closed_form_says() {
+    let config = Config { standard: Standard::A, ..Config::default() };
+    for stations in [1, 2, 5, 10, 20, 50] {
+        let (seen, expected) = (saturated(&config, stations, 20), bianchi(&config, stations, 34.0));
+        println!(
+            "{stations}: {:.2} of {:.2} Mbit/s, {:.4} of {:.4} collided",
+            seen.mbps, expected.mbps, seen.collided, expected.collided
+        );
+        let off = seen.mbps / expected.mbps - 1.0;
+        assert!(off.abs() < 0.03, "{stations} stations: {} of {} Mbit/s", seen.mbps, expected.mbps);
+        assert!((seen.collided - expected.collided).abs() < 0.03, "{stations} stations: {}", seen.collided);
+    }
+}
