@@ -42,8 +42,22 @@ pub fn bound_bps(scenario: &model::Scenario, seed: u64, flows: impl Iterator<Ite
     match scenario.is_chain() {
         true => over(way(&first)),
         false => shared_bound_bps(measured().map(|flow| (way(flow), over(way(flow)))), |crossing| {
-            over(&[crossing])
+            (Carrier::of(crossing, scenario), over(&[crossing]))
         }),
+    }
+}
+
+/// What flows share: one direction of a link, or a medium with all that are on it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Carrier {
+    Link(model::Crossing),
+    Medium(usize),
+}
+
+impl Carrier {
+    fn of(crossing: model::Crossing, scenario: &model::Scenario) -> Carrier {
+        let medium = crossing.side(&scenario.links).capacity.medium();
+        medium.map_or(Carrier::Link(crossing), |(index, _)| Carrier::Medium(index))
     }
 }
 
@@ -73,24 +87,33 @@ fn goodput_bound_bps(
     arriving * f64::from(payload) / f64::from(packet)
 }
 
-/// What flows in a network could get together: no more crosses a link than it carries. Each has its way and its best
-/// goodput alone; `carried_bps` is that of a link alone. The links that save most are counted first.
+/// What flows in a network could get together: no more crosses a link than it carries, and a medium carries at most what its
+/// fastest link does. Each has its way and its best goodput alone; `carrier` says what carries a crossing, and how much if it is alone.
+/// The carriers that save most are counted first.
 fn shared_bound_bps<'a>(
     flows: impl IntoIterator<Item = (&'a [model::Crossing], f64)>,
-    carried_bps: impl Fn(model::Crossing) -> f64,
+    carrier: impl Fn(model::Crossing) -> (Carrier, f64),
 ) -> f64 {
     let mut left: Vec<(&[model::Crossing], f64)> = flows.into_iter().collect();
     let mut bound = 0.0;
     loop {
-        let mut asked: BTreeMap<model::Crossing, f64> = BTreeMap::new();
+        let mut asked: BTreeMap<Carrier, Vec<(f64, f64)>> = BTreeMap::new();
         for (way, bps) in &left {
-            way.iter().for_each(|crossing| *asked.entry(*crossing).or_default() += bps);
+            for &crossing in *way {
+                let (carrier, carried) = carrier(crossing);
+                asked.entry(carrier).or_default().push((*bps, carried));
+            }
         }
-        let tight = asked.into_iter().map(|(crossing, asked)| (asked / carried_bps(crossing), crossing));
+        let tight = asked.into_iter().map(|(carrier, asked)| {
+            let most = asked.iter().fold(0.0, |most: f64, (_, carried)| most.max(*carried));
+            // In the time that the slower ones take, the fastest carries more.
+            let asked: f64 = asked.iter().map(|(bps, carried)| bps * (most / carried)).sum();
+            (asked / most, carrier, most)
+        });
         let tightest = tight.max_by(|one, other| one.0.total_cmp(&other.0));
-        let Some((_, crossing)) = tightest.filter(|(share, _)| *share > 1.0) else { break };
-        bound += carried_bps(crossing);
-        left.retain(|(way, _)| !way.contains(&crossing));
+        let Some((_, tightest, most)) = tightest.filter(|(share, ..)| *share > 1.0) else { break };
+        bound += most;
+        left.retain(|(way, _)| !way.iter().any(|crossing| carrier(*crossing).0 == tightest));
     }
     bound + left.iter().map(|(_, bps)| bps).sum::<f64>()
 }
@@ -176,7 +199,9 @@ mod tests {
             let ways = ways(flows);
             let least =
                 |way: &[model::Crossing]| way.iter().map(|on| carried[on.link]).fold(f64::INFINITY, f64::min);
-            shared_bound_bps(ways.iter().map(|way| (way.as_slice(), least(way))), |on| carried[on.link])
+            shared_bound_bps(ways.iter().map(|way| (way.as_slice(), least(way))), |on| {
+                (Carrier::Link(on), carried[on.link])
+            })
         };
         assert_eq!(bound(&[&[0, 1, 2], &[0], &[1], &[2], &[2]], &[10.0; 3]), 30.0);
         assert_eq!(bound(&[&[1, 0], &[2, 0], &[3, 0]], &[20.0, 100.0, 100.0, 8.0]), 20.0);

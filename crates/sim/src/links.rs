@@ -1,17 +1,40 @@
 //! Builds the machines that carry packets over a scenario's links.
 
-use crate::scenario::model::{self, Direction, Episodes};
+use crate::scenario::model::{self, Direction, Episodes, Scenario};
+use airtcp_proto::path::medium::Medium;
 use airtcp_proto::path::{self, DelayModel, Transmitter};
 use airtcp_proto::queue::{self, Discipline};
 use airtcp_proto::{Chance, Chances};
 use airtcp_wire::{Dur, Time};
 
+/// Builds a scenario's links, each with the nodes at which it begins and ends, and the media that they share.
+pub fn build_all<'a>(
+    scenario: &'a Scenario,
+    chances: &'a Chances,
+) -> impl Iterator<Item = ([usize; 2], (path::Link, path::Link))> + 'a {
+    let medium = |(index, medium): (usize, &model::Medium)| {
+        let chance = chances.chance(&format!("medium.{}", medium.name));
+        medium.kind.build(&senders_on(index, scenario), chance)
+    };
+    let media: Vec<Medium> =
+        scenario.media.iter().enumerate().map(|(index, each)| medium((index, each))).collect();
+    scenario.links.iter().map(move |link| (link.ends, build(link, &media, chances)))
+}
+
+/// The nodes at which the links on a medium begin, in the order in which these are built.
+fn senders_on(medium: usize, scenario: &Scenario) -> Vec<usize> {
+    let sides =
+        scenario.links.iter().flat_map(|link| [&link.forward, &link.reverse].into_iter().zip(link.ends));
+    let is_on = |side: &model::Side| side.capacity.medium().is_some_and(|(index, _)| index == medium);
+    sides.filter(|(side, _)| is_on(side)).map(|(_, node)| node).collect()
+}
+
 /// Builds both directions of a link, forward first. Each part of each direction draws from its own [`Chance`], whose
 /// name begins with `link.NAME.`; outages are the same in both directions.
-pub fn build(link: &model::Link, chances: &Chances) -> (path::Link, path::Link) {
+fn build(link: &model::Link, media: &[Medium], chances: &Chances) -> (path::Link, path::Link) {
     let parts = Parts::of(link, chances);
     let side = |direction| {
-        let side = parts.within(direction).side(link.side(direction));
+        let side = parts.within(direction).side(link.side(direction), media);
         match &link.outages {
             Some(outages) => {
                 let handoff = outages.handoff.then_some(path::Handoff { forward: outages.forward });
@@ -68,7 +91,7 @@ impl Parts<'_> {
         self.chances.chance(&format!("{}.{name}", self.prefix))
     }
 
-    fn side(&self, side: &model::Side) -> path::Link {
+    fn side(&self, side: &model::Side, media: &[Medium]) -> path::Link {
         let transmitter = self.transmitter(&side.capacity);
         let limit = side.queue.room.into();
         let mut link = match &side.queue.discipline {
@@ -99,7 +122,10 @@ impl Parts<'_> {
             let overtaking = side.jitter.as_ref().is_some_and(|jitter| jitter.overtaking);
             link = link.with_delay(delay, overtaking);
         }
-        link
+        match side.capacity.medium() {
+            Some((index, kind)) => link.with_arq(kind.arq()).on(&media[index]),
+            None => link,
+        }
     }
 
     fn transmitter(&self, capacity: &model::Capacity) -> Box<dyn Transmitter> {
@@ -149,7 +175,7 @@ mod tests {
     }
 
     fn built(forward: model::Side) -> path::Link {
-        build(&link(forward, None), &Chances::new(1)).0
+        build(&link(forward, None), &[], &Chances::new(1)).0
     }
 
     /// Sends one packet of 1 500 bytes a millisecond. Returns (number, time in ms, fate) in order.
@@ -243,7 +269,7 @@ mod tests {
             forward: None,
         });
         let (forward, reverse) =
-            build(&link(side(Capacity::Fixed(Rate(12_000_000))), outages), &Chances::new(1));
+            build(&link(side(Capacity::Fixed(Rate(12_000_000))), outages), &[], &Chances::new(1));
         let forward = carried(forward, 100);
         assert_eq!(forward, carried(reverse, 100));
         assert!(forward.iter().any(|&(.., fate)| fate == Fate::Lost(DropCause::Outage)));

@@ -55,11 +55,14 @@ impl<'a> Stations<'a> {
 
     /// The links, once flows and circuits are placed.
     pub fn topology(&mut self) -> Topology {
-        let link = |link: &model::Link| match (links::build(link, self.chances), self.no_shortcuts) {
-            ((there, back), true) => (link.ends, (there.without_shortcut(), back.without_shortcut())),
-            (both, false) => (link.ends, both),
-        };
-        Topology::new(self.scenario.links.iter().map(link), std::mem::take(&mut self.routes))
+        let routes = std::mem::take(&mut self.routes);
+        let links = links::build_all(self.scenario, self.chances).map(|(ends, (there, back))| {
+            match self.no_shortcuts {
+                true => (ends, (there.without_shortcut(), back.without_shortcut())),
+                false => (ends, (there, back)),
+            }
+        });
+        Topology::new(links, routes)
     }
 
     /// The scheme, without shortcuts if the run has none.

@@ -15,3 +15,4 @@ mod network;
 mod packet_control;
 mod same;
 mod undo;
+mod wifi;

@@ -74,9 +74,8 @@ impl Emulator {
             (ends.map(|node| node as u16), route)
         });
         let route_of = route_of.collect();
-        let links = scenario.links.iter().map(|link| (link.ends, links::build(link, &chances)));
         Emulator {
-            topology: Topology::new(links, routes),
+            topology: Topology::new(links::build_all(scenario, &chances), routes),
             route_of,
             link_names: scenario.links.iter().map(|link| link.name.clone()).collect(),
             counts: vec![Counts::default(); ports.len()],

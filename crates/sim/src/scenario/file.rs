@@ -6,6 +6,7 @@ use super::one_of::OneOf;
 use super::one_or_more;
 use super::traffic::Traffic;
 use super::way::Direction;
+use airtcp_proto::path::medium;
 use airtcp_wire::{Dur, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -39,6 +40,8 @@ pub struct ScenarioFile {
     pub base_station: Option<String>,
     /// The nodes of a network. Absent: those that links name with `from` and `to`. If given, these are all.
     pub node: Vec<Node>,
+    /// Media that several links share. Absent: each direction of a link has its own.
+    pub medium: Vec<OneOf<medium::Kind>>,
     /// The links; at least one. Without `from` and `to` they form a chain, in path order from the sender to the
     /// receiver.
     pub link: Vec<LinkKeys>,
@@ -68,6 +71,7 @@ impl Default for ScenarioFile {
             profile: "linux".to_owned(),
             base_station: None,
             node: Vec::new(),
+            medium: Vec::new(),
             link: Vec::new(),
             flow: Vec::new(),
             circuit: Vec::new(),

@@ -24,6 +24,7 @@ mod files;
 mod link;
 mod load;
 pub mod measurement;
+mod medium;
 pub mod model;
 pub mod one_of;
 mod one_or_more;

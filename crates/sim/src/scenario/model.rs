@@ -2,9 +2,10 @@
 //! this and from nothing else; it opens no file.
 
 pub use super::file::{Access, EnterRecordings};
-pub use super::link::capacity::{Cell, LogFile, TraceFile};
+pub use super::link::capacity::{Cell, LogFile, OnMedium, TraceFile};
 pub use super::link::{Arq, Capacity, Episodes, Fec, Jitter, Link, Outages, Protected, Queue, Side, Spikes};
 pub use super::measurement::Measurement;
+pub use super::medium::Medium;
 pub use super::traffic::{Arrivals, Bursts, Datagrams, Traffic, Transfer, Unlimited};
 pub use super::way::{Crossing, Direction, Route};
 use airtcp_proto::Chances;
@@ -34,6 +35,8 @@ pub struct Scenario {
     pub profile: String,
     /// Names of the network's nodes. None: the links form a chain, and the i-th begins at node i.
     pub nodes: Vec<String>,
+    /// Those that links share.
+    pub media: Vec<Medium>,
     /// At least one; of a chain in path order. The links of [`Flow::access`] come last.
     pub links: Vec<Link>,
     /// The link whose near node is the base station.

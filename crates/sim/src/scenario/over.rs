@@ -21,6 +21,7 @@ impl Scenario {
             schemes: vec!["reno".to_owned()],
             profile: "linux".to_owned(),
             nodes: Vec::new(),
+            media: Vec::new(),
             links,
             base_station,
             flows: vec![Flow::unlimited("main", 0, last)],

@@ -10,7 +10,7 @@ use toml::de::DeValue;
 /// A key is a dotted path in which a link or a flow goes by its name or its number from 0: `duration`,
 /// `link.wireless.loss.ber`, `link.0.rate`, `flow[1].count`. In front of a link's name, `link.` may be left out:
 /// `wireless.loss.ber`. A value is read as TOML; what is not TOML is text, so quotes can be left out. Setting one of a
-/// link's `rate`, `trace`, `log` and `channel` removes the others.
+/// link's `rate`, `trace`, `log`, `channel` and `medium` removes the others.
 pub(super) fn apply(root: &mut Node, index: usize, key: &str, value: &str, problems: &mut Problems) {
     let result = steps(root, key).and_then(|steps| {
         let node = parse_value(value, index);
@@ -41,7 +41,7 @@ fn steps(root: &Node, key: &str) -> Result<Vec<String>, String> {
     if steps.iter().any(String::is_empty) {
         return Err("part of the key is empty; write for example `link.0.rate`".to_owned());
     }
-    const LISTS: [&str; 4] = ["node", "link", "flow", "circuit"];
+    const LISTS: [&str; 5] = ["node", "medium", "link", "flow", "circuit"];
     if steps.len() > 1 && !LISTS.contains(&steps[0].as_str()) {
         let links = names_in(root, "link");
         if !links.contains(&steps[0]) {
@@ -53,7 +53,7 @@ fn steps(root: &Node, key: &str) -> Result<Vec<String>, String> {
     Ok(steps)
 }
 
-/// The names of the document's nodes, links, flows or circuits.
+/// The names of the document's nodes, media, links, flows or circuits.
 pub(super) fn names_in(root: &Node, key: &str) -> Vec<String> {
     match root.get(key).map(|node| &node.value) {
         Some(Value::List(list)) => names(key, list),

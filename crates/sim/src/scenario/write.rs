@@ -3,8 +3,8 @@
 use super::file;
 use super::link::{Outages, Shown};
 use super::model::{
-    Access, Circuit, Crossing, Direction, EnterRecordings, Flow, Link, Measurement, Route, Scenario, Side,
-    Traffic,
+    Access, Circuit, Crossing, Direction, EnterRecordings, Flow, Link, Measurement, Medium, Route, Scenario,
+    Side, Traffic,
 };
 use airtcp_wire::Dur;
 use serde::Serialize;
@@ -26,6 +26,7 @@ impl Scenario {
             profile: &self.profile,
             base_station: &self.links[self.base_station].name,
             node: self.nodes.iter().map(|name| file::Node { name: name.clone() }).collect(),
+            medium: &self.media,
             link: self.links[..self.links.len() - own].iter().map(|link| self.link_keys(link)).collect(),
             flow: self.flows.iter().map(|flow| self.flow_keys(flow)).collect(),
             circuit: self.circuits.iter().map(|circuit| self.circuit_keys(circuit)).collect(),
@@ -119,6 +120,7 @@ struct ScenarioKeys<'a> {
     profile: &'a str,
     base_station: &'a str,
     node: Vec<file::Node>,
+    medium: &'a [Medium],
     link: Vec<LinkKeys<'a>>,
     flow: Vec<FlowKeys<'a>>,
     circuit: Vec<file::Circuit>,

@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 /// A line of `features.txt`.
 #[derive(Clone, Copy, Debug)]
 pub struct Feature {
-    /// Which part of a scenario may have it: `top`, `link`, `flow` or `circuit`.
+    /// Which part of a scenario may have it: `top`, `link`, `flow`, `circuit`, `medium`, or a `member` of that, a link on it.
     pub part: &'static str,
     /// Of the features of a slot, a part has one at most.
     pub slot: &'static str,
@@ -39,6 +39,7 @@ impl Feature {
 #[derive(Clone, Default)]
 struct Draft {
     top: Part,
+    media: Vec<Part>,
     links: Vec<Part>,
     flows: Vec<Part>,
     circuits: Vec<Part>,
@@ -65,6 +66,7 @@ impl Draft {
             parts.iter().map(|one| part(&format!("\n[[{heading}]]\n"), one)).collect::<String>()
         };
         part("", &self.top)
+            + &parts("medium", &self.media)
             + &parts("link", &self.links)
             + &parts("flow", &self.flows)
             + &parts("circuit", &self.circuits)
@@ -82,6 +84,7 @@ fn plain() -> Draft {
     let first = Part::default().with("name", "name = \"flow0\"");
     Draft {
         top: Part::default().with("duration", "duration = \"2s\""),
+        media: Vec::new(),
         links: vec![link("20Mbit/s", "3ms", 50), link("4Mbit/s", "12ms", 20)],
         flows: vec![first.with("start", "start = \"0s\""), Part::default().with("start", "start = \"1s\"")],
         circuits: Vec::new(),
@@ -96,9 +99,14 @@ pub fn with_feature(feature: Feature, back: bool, chance: &mut Chance) -> String
         let circuit = Part::default().with("scheme", "scheme = \"reno+decoupling\"");
         draft.circuits.push(circuit.with("flows", "flows = [\"flow0\"]"));
     }
+    if let "medium" | "member" = feature.part {
+        draft.media.push(Part::default().with("name", "name = \"air\""));
+        draft.links[1] = std::mem::take(&mut draft.links[1]).with("capacity", "medium = \"air\"");
+    }
     let part = match feature.part {
+        "medium" => &mut draft.media[0],
         "top" => &mut draft.top,
-        "link" => &mut draft.links[1],
+        "link" | "member" => &mut draft.links[1],
         "flow" => &mut draft.flows[0],
         _ => &mut draft.circuits[0],
     };
@@ -121,6 +129,7 @@ fn draft(links: usize, share: f64, chance: &mut Chance) -> Draft {
     let mut drawing = Drawing { share, links, chance };
     Draft {
         top: drawing.part("top", &["duration"]),
+        media: Vec::new(),
         links: (0..links).map(|_| drawing.link()).collect(),
         flows: (0..flows).map(|number| drawing.flow(number)).collect(),
         circuits: drawing.circuit(flows).into_iter().collect(),

@@ -1,9 +1,12 @@
 //! How fast a link sends: at a fixed rate, as a recording says, or as a cell does.
 
+use super::queue::FULL_PACKET_BYTES;
 use super::value::{Around, Value};
 use crate::scenario::check::Check;
+use crate::scenario::error::hint_and_list;
 use crate::scenario::files::Files;
 use airtcp_proto::Chance;
+use airtcp_proto::path::medium::Kind;
 use airtcp_proto::path::{
     Channel, ChannelConfig, DelayModel, FixedRate, LogDriven, LogLatency, RateLog, Trace, TraceDriven,
     Transmitter,
@@ -22,8 +25,13 @@ pub trait Keys {
 
     fn build(&self, chance: Chance) -> Box<dyn Transmitter>;
 
-    /// Learns this direction's propagation delay, if that is given.
-    fn beside_delay(&mut self, _: Option<Dur>) {}
+    /// Learns this direction's propagation delay and its modulation and coding scheme, where they are given.
+    fn beside(&mut self, _delay: Option<Dur>, _mcs: Option<u32>) {}
+
+    /// Its place among the scenario's media, and that medium, if it is on one.
+    fn medium(&self) -> Option<(usize, &Kind)> {
+        None
+    }
 
     /// Delay that the recording adds.
     fn latency(&self) -> Option<Box<dyn DelayModel>> {
@@ -42,7 +50,7 @@ pub trait Keys {
 impl Value for Rate {
     type Written = Rate;
 
-    fn read(written: &Rate, _: &Around, check: &mut Check<'_>) -> Option<Rate> {
+    fn read(written: &Rate, _: &Around<'_>, check: &mut Check<'_>) -> Option<Rate> {
         if *written == Rate(0) {
             check.refuse("must be above zero");
         }
@@ -77,7 +85,7 @@ pub struct TraceFile {
 impl Value for TraceFile {
     type Written = PathBuf;
 
-    fn read(path: &PathBuf, _: &Around, check: &mut Check<'_>) -> Option<TraceFile> {
+    fn read(path: &PathBuf, _: &Around<'_>, check: &mut Check<'_>) -> Option<TraceFile> {
         Some(TraceFile { path: path.clone(), trace: check.file(path, Files::trace)? })
     }
 }
@@ -119,7 +127,7 @@ pub struct LogFile {
 impl Value for LogFile {
     type Written = PathBuf;
 
-    fn read(path: &PathBuf, _: &Around, check: &mut Check<'_>) -> Option<LogFile> {
+    fn read(path: &PathBuf, _: &Around<'_>, check: &mut Check<'_>) -> Option<LogFile> {
         Some(LogFile { path: path.clone(), log: check.file(path, Files::log)?, latency: true })
     }
 }
@@ -137,7 +145,7 @@ impl Keys for LogFile {
         Box::new(LogDriven(self.log.clone()))
     }
 
-    fn beside_delay(&mut self, delay: Option<Dur>) {
+    fn beside(&mut self, delay: Option<Dur>, _: Option<u32>) {
         self.latency = delay.is_none();
     }
 
@@ -167,7 +175,7 @@ pub struct Cell {
 impl Value for Cell {
     type Written = ChannelConfig;
 
-    fn read(config: &ChannelConfig, _: &Around, check: &mut Check<'_>) -> Option<Cell> {
+    fn read(config: &ChannelConfig, _: &Around<'_>, check: &mut Check<'_>) -> Option<Cell> {
         if let Some((key, problem)) = config.problem() {
             check.refuse_key(key, problem);
             return None;
@@ -191,6 +199,60 @@ impl Keys for Cell {
 
     fn build(&self, chance: Chance) -> Box<dyn Transmitter> {
         Box::new(Channel::new(&self.config, chance))
+    }
+}
+
+/// A place on a medium that other links share.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(transparent)]
+pub struct OnMedium {
+    /// The medium's.
+    pub name: String,
+    /// Among the scenario's media.
+    #[serde(skip)]
+    index: usize,
+    #[serde(skip)]
+    kind: Kind,
+    /// The modulation and coding scheme of this direction.
+    #[serde(skip)]
+    mcs: u32,
+}
+
+impl Value for OnMedium {
+    type Written = String;
+
+    fn read(name: &String, around: &Around<'_>, check: &mut Check<'_>) -> Option<OnMedium> {
+        let Some(index) = around.media.iter().position(|medium| medium.name == *name) else {
+            let hint = hint_and_list(name, around.media.iter().map(|medium| medium.name.as_str()));
+            check.refuse(format!("no medium called `{name}`{hint}"));
+            return None;
+        };
+        let kind = around.media[index].kind.clone();
+        Some(OnMedium { name: name.clone(), index, mcs: kind.mcs(), kind })
+    }
+}
+
+impl Keys for OnMedium {
+    fn mean_rate(&self) -> Rate {
+        self.kind.saturated(self.mcs, FULL_PACKET_BYTES as u32)
+    }
+
+    fn mean_bps(&self, _: [Time; 2], bytes: u32, _: Chance) -> f64 {
+        self.kind.saturated(self.mcs, bytes).0 as f64
+    }
+
+    fn build(&self, _: Chance) -> Box<dyn Transmitter> {
+        self.kind.transmitter(self.mcs)
+    }
+
+    /// A scheme that the medium lacks is refused by the rules of links.
+    fn beside(&mut self, _: Option<Dur>, mcs: Option<u32>) {
+        let given = mcs.filter(|mcs| self.kind.mcs_problem(*mcs).is_none());
+        self.mcs = given.unwrap_or(self.kind.mcs());
+    }
+
+    fn medium(&self) -> Option<(usize, &Kind)> {
+        Some((self.index, &self.kind))
     }
 }
 

@@ -79,7 +79,7 @@ macro_rules! one_direction {
             fn capacity(
                 &self,
                 forward: Option<&Side>,
-                around: &Around,
+                around: &Around<'_>,
                 check: &mut Check<'_>,
             ) -> Option<Capacity> {
                 let given = [$(self.$capacity.is_some()),*];
@@ -113,12 +113,12 @@ macro_rules! one_direction {
             pub(super) fn read(
                 written: &SideKeys,
                 forward: Option<&Side>,
-                around: Around,
+                around: Around<'_>,
                 check: &mut Check<'_>,
             ) -> Option<Side> {
                 let mut capacity = written.capacity(forward, &around, check);
                 if let Some(capacity) = &mut capacity {
-                    capacity.beside_delay(around.delay);
+                    capacity.beside(around.delay, around.mcs);
                 }
                 let around = Around { mean_rate: capacity.as_ref().map(|capacity| capacity.mean_rate()), ..around };
                 $(let $key = match (&written.$key, forward) {

@@ -92,7 +92,7 @@ impl Episodes {
 impl Value for Option<Spikes> {
     type Written = Spikes;
 
-    fn read(written: &Spikes, _: &Around, check: &mut Check<'_>) -> Option<Option<Spikes>> {
+    fn read(written: &Spikes, _: &Around<'_>, check: &mut Check<'_>) -> Option<Option<Spikes>> {
         written.when().check(check)?;
         check.above_zero("extra", written.extra);
         Some(Some(Spikes { at: sorted(&written.at), ..written.clone() }))
@@ -107,7 +107,7 @@ impl Value for Option<Spikes> {
 impl Value for Outages {
     type Written = Outages;
 
-    fn read(written: &Outages, _: &Around, check: &mut Check<'_>) -> Option<Outages> {
+    fn read(written: &Outages, _: &Around<'_>, check: &mut Check<'_>) -> Option<Outages> {
         written.when().check(check)?;
         if written.forward.is_some() && !written.handoff {
             check.refuse_key("forward", "only a hand-off forwards packets; add `handoff = true`");

@@ -24,7 +24,7 @@ pub struct Jitter {
 impl Value for Option<Jitter> {
     type Written = OneOf<Distribution>;
 
-    fn read(written: &OneOf<Distribution>, _: &Around, check: &mut Check<'_>) -> Option<Option<Jitter>> {
+    fn read(written: &OneOf<Distribution>, _: &Around<'_>, check: &mut Check<'_>) -> Option<Option<Jitter>> {
         let (mut distribution, Manner { overtaking, start }) = check.one_of(written)?;
         let mut faults = Faults::default();
         let mut text_of =

@@ -1,6 +1,6 @@
 //! The keys of a link: each is declared here, and here alone.
 
-use super::capacity::{Cell, Keys, LogFile, TraceFile};
+use super::capacity::{Cell, Keys, LogFile, OnMedium, TraceFile};
 use super::declare::one_direction;
 use super::episodes::{Outages, Spikes};
 use super::jitter::Jitter;
@@ -22,7 +22,7 @@ use std::path::PathBuf;
 
 one_direction! {
     capacity: {
-        /// Fixed rate, above zero. Give exactly one of `rate`, `trace`, `log` and `channel`. Absent: another one is given.
+        /// Fixed rate, above zero. Give exactly one of `rate`, `trace`, `log`, `channel` and `medium`. Absent: another one is given.
         rate: Rate => Fixed(Rate),
         /// Capacity trace in mahimahi's format, relative to the scenario's directory: each line the time in ms at which one
         /// 1500-byte packet may cross. Absent: another one is given.
@@ -33,9 +33,13 @@ one_direction! {
         /// A 3G cell: fading channels, and a proportional-fair scheduler among several users. Each run and each direction
         /// has its own cell. Absent: another one is given.
         channel: ChannelConfig => Channel(Cell),
+        /// Name of a medium that the link shares with others: it sends when it has its turn there. Absent: another one is given.
+        medium: String => Medium(OnMedium),
     }
     /// Propagation delay, one way. Absent: zero, or with `log` half of its latency_ms, which is a round trip.
     delay: Dur,
+    /// Modulation and coding scheme on the `medium`. Absent: the medium's.
+    mcs: u32 => Option<u32>,
     /// Delay that varies from packet to packet, added to the propagation delay. Absent: none.
     jitter: OneOf<Distribution> => Option<Jitter>,
     /// Sudden extra delay in this direction. Absent: none.
@@ -54,3 +58,11 @@ one_direction! {
 }
 
 impl Plain for Compression {}
+
+impl Value for Option<u32> {
+    type Written = u32;
+
+    fn read(written: &u32, _: &Around<'_>, _: &mut Check<'_>) -> Option<Option<u32>> {
+        Some(Some(*written))
+    }
+}

@@ -8,7 +8,7 @@ use airtcp_proto::path::Loss;
 impl Value for Loss {
     type Written = Loss;
 
-    fn read(written: &Loss, around: &Around, check: &mut Check<'_>) -> Option<Loss> {
+    fn read(written: &Loss, around: &Around<'_>, check: &mut Check<'_>) -> Option<Loss> {
         let mut loss = written.clone();
         around.mean_rate.into_iter().for_each(|rate| loss.at_rate(rate));
         let mut faults = Faults::default();

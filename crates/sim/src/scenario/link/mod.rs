@@ -24,6 +24,7 @@ pub(super) use queue::FULL_PACKET_BYTES;
 pub use queue::Queue;
 
 use super::check::Check;
+use super::medium::Medium;
 use super::way::Direction;
 use airtcp_wire::{Dur, Rate};
 use value::{Around, Value};
@@ -67,12 +68,17 @@ impl Link {
     }
 
     /// Reads both directions. Where the link is and the default room of its queues depend on the whole path, and remain to be set.
-    pub(super) fn read(written: &LinkKeys, name: &str, check: &mut Check<'_>) -> Option<Link> {
+    pub(super) fn read(
+        written: &LinkKeys,
+        name: &str,
+        media: &[Medium],
+        check: &mut Check<'_>,
+    ) -> Option<Link> {
         let way_there = written.forward();
         let way_back = written.reverse.clone().unwrap_or_default();
         let [there, back] = [way_there.delay, way_back.delay.or(way_there.delay)];
         let round_trip = there.unwrap_or_default() + back.unwrap_or_default();
-        let around = Around { delay: there, round_trip, mean_rate: None };
+        let around = Around { delay: there, round_trip, mean_rate: None, mcs: way_there.mcs, media };
         let outages = match &written.outages {
             Some(outages) => {
                 check.inside("outages", |check| Outages::read(outages, &around, check)).map(Some)
@@ -80,7 +86,7 @@ impl Link {
             None => Some(None),
         };
         let forward = read_side(&way_there, None, around, check)?;
-        let around = Around { delay: back, ..around };
+        let around = Around { delay: back, mcs: way_back.mcs.or(way_there.mcs), ..around };
         let reverse = check.inside("reverse", |check| read_side(&way_back, Some(&forward), around, check))?;
         Some(Link { name: name.to_owned(), ends: [0, 1], forward, reverse, outages: outages? })
     }
@@ -96,7 +102,7 @@ impl Link {
 fn read_side(
     written: &SideKeys,
     forward: Option<&Side>,
-    around: Around,
+    around: Around<'_>,
     check: &mut Check<'_>,
 ) -> Option<Side> {
     let side = Side::read(written, forward, around, check)?;

@@ -97,7 +97,7 @@ fn cover(only: Option<Protected>) -> Cover {
 impl Value for Option<Fec> {
     type Written = Fec;
 
-    fn read(fec: &Fec, _: &Around, check: &mut Check<'_>) -> Option<Option<Fec>> {
+    fn read(fec: &Fec, _: &Around<'_>, check: &mut Check<'_>) -> Option<Option<Fec>> {
         let may_be = |value, most| (1..=most).contains(&value);
         check.refuse_if(!may_be(fec.symbol_bits, 32), "symbol_bits", "must be from 1 to 32");
         check.refuse_if(!may_be(fec.data_symbols, 1 << 20), "data_symbols", "must be from 1 to 1048576");
@@ -115,7 +115,7 @@ impl Value for Option<Fec> {
 impl Value for Option<Arq> {
     type Written = ArqKeys;
 
-    fn read(written: &ArqKeys, around: &Around, _: &mut Check<'_>) -> Option<Option<Arq>> {
+    fn read(written: &ArqKeys, around: &Around<'_>, _: &mut Check<'_>) -> Option<Option<Arq>> {
         let ArqKeys { retries, round_trip, in_order, only } = *written;
         let arq = Arq { retries, round_trip: round_trip.unwrap_or(around.round_trip), in_order, only };
         Some((retries > 0).then_some(arq))

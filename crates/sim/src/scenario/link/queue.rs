@@ -54,7 +54,7 @@ impl Value for Queue {
     type Written = OneOf<Discipline>;
 
     /// Leaves its room as written.
-    fn read(written: &OneOf<Discipline>, _: &Around, check: &mut Check<'_>) -> Option<Queue> {
+    fn read(written: &OneOf<Discipline>, _: &Around<'_>, check: &mut Check<'_>) -> Option<Queue> {
         let (discipline, room) = check.one_of(written)?;
         let least = discipline.least_packets();
         let too_few = room.packets.is_some_and(|packets| packets < least);

@@ -10,11 +10,29 @@ pub(super) fn check(side: &Side, forward: Option<&Side>, check: &mut Check<'_>) 
         let problem = "`fec` and `arq` repair only what is lost behind the queue; remove one or the other";
         check.inside("loss", |check| check.refuse_key("before_queue", problem));
     }
+    medium(side, forward, check);
     if let Some(cure) = order_for_compression(side)
         && forward.is_none_or(|forward| order_for_compression(forward).is_none())
     {
         let problem = format!("packets must stay in order; set `{cure}`, or this to \"none\"");
         check.refuse_key("compression", problem);
+    }
+}
+
+fn medium(side: &Side, forward: Option<&Side>, check: &mut Check<'_>) {
+    let problems = |side: &Side| {
+        let mcs = side.mcs.and_then(|mcs| match side.capacity.medium() {
+            Some((_, kind)) => kind.mcs_problem(mcs),
+            None => Some("only a link on a `medium` has one".to_owned()),
+        });
+        let repeats_twice = side.capacity.medium().is_some() && side.arq.is_some();
+        let arq = repeats_twice.then(|| "the medium repeats frames itself; set its `attempts`".to_owned());
+        [("mcs", mcs), ("arq", arq)]
+    };
+    let said = forward.map(problems);
+    for (number, (key, problem)) in problems(side).into_iter().enumerate() {
+        let is_news = said.as_ref().is_none_or(|said| said[number].1.is_none());
+        problem.filter(|_| is_news).into_iter().for_each(|problem| check.refuse_key(key, problem));
     }
 }
 

@@ -1,6 +1,7 @@
 //! What the values of a link's keys have in common.
 
 use crate::scenario::check::Check;
+use crate::scenario::medium::Medium;
 use airtcp_wire::{Dur, Rate};
 
 /// The value of a key, as it runs.
@@ -9,7 +10,7 @@ pub(crate) trait Value: Sized + Clone {
     type Written;
 
     /// Checks and completes it. `None` if it is wrong, which has been reported.
-    fn read(written: &Self::Written, around: &Around, check: &mut Check<'_>) -> Option<Self>;
+    fn read(written: &Self::Written, around: &Around<'_>, check: &mut Check<'_>) -> Option<Self>;
 
     /// What the way back has if its key is absent and the way there has this.
     fn inherited(&self) -> Self {
@@ -31,18 +32,21 @@ pub(crate) trait Plain: Clone {}
 impl<T: Plain> Value for T {
     type Written = T;
 
-    fn read(written: &T, _: &Around, _: &mut Check<'_>) -> Option<T> {
+    fn read(written: &T, _: &Around<'_>, _: &mut Check<'_>) -> Option<T> {
         Some(written.clone())
     }
 }
 
 /// What a value may depend on, beside what is written.
 #[derive(Clone, Copy)]
-pub(crate) struct Around {
+pub(crate) struct Around<'a> {
     /// This direction's propagation delay, if it is given.
     pub delay: Option<Dur>,
     /// The link's propagation delay, there and back.
     pub round_trip: Dur,
     /// Of this direction, if its capacity has been read.
     pub mean_rate: Option<Rate>,
+    /// The modulation and coding scheme of this direction, if it is given.
+    pub mcs: Option<u32>,
+    pub media: &'a [Medium],
 }

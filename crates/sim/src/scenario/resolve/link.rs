@@ -5,17 +5,26 @@ use super::routes::{Routes, access_of};
 use crate::scenario::check::Check;
 use crate::scenario::file::ScenarioFile;
 use crate::scenario::link::{Capacity, Link, Side};
+use crate::scenario::medium::Medium;
 use airtcp_wire::Dur;
 
 /// All links that are written, as far as they do not depend on others.
-pub(super) fn links(written: &ScenarioFile, names: &[String], check: &mut Check<'_>) -> Option<Vec<Link>> {
+pub(super) fn links(
+    written: &ScenarioFile,
+    names: &[String],
+    media: &[Medium],
+    check: &mut Check<'_>,
+) -> Option<Vec<Link>> {
     check.refuse_if(written.link.is_empty(), "link", "the path has no links; start one with [[link]]");
     if written.link.len() > MOST_LINKS {
         check.refuse_key("link", format!("{} links; a path has at most {MOST_LINKS}", written.link.len()));
         return None;
     }
     let named = written.link.iter().zip(names);
-    check.each("link", named, |(link, name), check| Link::read(link, name, check)).into_iter().collect()
+    check
+        .each("link", named, |(link, name), check| Link::read(link, name, media, check))
+        .into_iter()
+        .collect()
 }
 
 /// Completes the links, and adds those that flows have of their own.

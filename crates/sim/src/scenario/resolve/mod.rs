@@ -13,6 +13,7 @@ mod routes;
 use super::check::Check;
 use super::document::Node;
 use super::file::ScenarioFile;
+use super::medium;
 use super::model::Scenario;
 use super::overrides::names_in;
 use super::wireless::wireless_of;
@@ -35,7 +36,9 @@ pub(super) fn resolve(
     let link_names = unique_names("link", root, check);
     let flow_names = unique_names("flow", root, check);
     let circuit_names = unique_names("circuit", root, check);
-    let links = link::links(written, &link_names, check);
+    let medium_names = unique_names("medium", root, check);
+    let media = medium::media(&written.medium, &medium_names, check);
+    let links = media.as_ref().and_then(|media| link::links(written, &link_names, media, check));
     let given = link_names.len();
     let named = written
         .base_station
@@ -49,7 +52,7 @@ pub(super) fn resolve(
     let default = links.as_deref().map_or(0, |links| wireless_of(&links[..given]));
     let base_station = named.unwrap_or(Some(default));
     let flows = flow::flows(written, flow_names, routes, links.as_deref(), check);
-    let (links, flows, base_station, graph) = (links?, flows?, base_station?, graph?);
+    let (media, links, flows, base_station, graph) = (media?, links?, flows?, base_station?, graph?);
     let circuits = circuit::circuits(written, circuit_names, &graph, &flows, base_station, check)?;
     Some(Scenario {
         name: written.name.clone().unwrap_or_else(|| default_name.to_owned()),
@@ -62,6 +65,7 @@ pub(super) fn resolve(
         schemes: written.schemes.clone(),
         profile: written.profile.clone(),
         nodes: graph.nodes,
+        media,
         links,
         base_station,
         flows,
@@ -112,7 +116,7 @@ fn scheme(text: &str, profile: &str, check: &mut Check<'_>) -> Option<Scheme> {
     Scheme::parse_with(text, profile, check.controllers).map_err(|error| check.refuse(error.to_string())).ok()
 }
 
-/// The names of the nodes, links, flows or circuits. They appear in result files and in `--set`, so they must be unique and
+/// The names of the nodes, media, links, flows or circuits. They appear in result files and in `--set`, so they must be unique and
 /// plain.
 fn unique_names(key: &str, root: &Node, check: &mut Check<'_>) -> Vec<String> {
     let names = names_in(root, key);

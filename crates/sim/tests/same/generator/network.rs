@@ -29,7 +29,7 @@ pub fn random(chance: &mut Chance) -> String {
     // A circuit leads from end to end of a flow, which may be one that it carries.
     let place = *pick(&places, network.chance);
     let circuits = draft.circuits.into_iter().map(|circuit| placed(circuit, place)).collect();
-    Draft { top: draft.top, links, flows, circuits }.text()
+    Draft { top: draft.top, media: draft.media, links, flows, circuits }.text()
 }
 
 struct Network<'a> {

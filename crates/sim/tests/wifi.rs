@@ -1,0 +1,117 @@
+//! Wi-Fi cells beside ns-3.44: 1 500-byte packets, all stations at the same distance, RTS off.
+
+use crate::common::go;
+use airtcp_sim::Scenario;
+use std::fmt::Write;
+use std::path::Path;
+
+/// A cell as ns-3 had it.
+struct Cell {
+    standard: &'static str,
+    keys: &'static str,
+    stations: u32,
+    up: bool,
+    /// `udp` at a rate that saturates the cell, or a scheme.
+    traffic: &'static str,
+    /// Of frames.
+    loss: f64,
+    /// Stations at 6 Mbit/s.
+    slow: u32,
+    /// All flows together.
+    mbps: f64,
+}
+
+const PLAIN: Cell =
+    Cell { standard: "a", keys: "", stations: 1, up: true, traffic: "udp", loss: 0.0, slow: 0, mbps: 0.0 };
+
+#[rustfmt::skip]
+const CELLS: &[Cell] = &[
+    Cell { mbps: 29.87, ..PLAIN },
+    Cell { stations: 5, mbps: 28.89, ..PLAIN },
+    Cell { stations: 20, mbps: 25.72, ..PLAIN },
+    Cell { standard: "n", mbps: 59.60, ..PLAIN },
+    Cell { standard: "n", stations: 5, mbps: 49.59, ..PLAIN },
+    Cell { standard: "n", stations: 10, mbps: 47.06, ..PLAIN },
+    Cell { standard: "n", keys: "ampdu = 0", mbps: 30.73, ..PLAIN },
+    Cell { standard: "n", keys: "ampdu = 0", stations: 5, mbps: 30.34, ..PLAIN },
+    Cell { standard: "n", keys: "ampdu = 0", stations: 20, mbps: 26.70, ..PLAIN },
+    Cell { up: false, traffic: "reno", mbps: 24.33, ..PLAIN },
+    Cell { traffic: "reno", mbps: 23.92, ..PLAIN },
+    Cell { up: false, traffic: "reno", stations: 5, mbps: 24.20, ..PLAIN },
+    Cell { traffic: "reno", stations: 5, mbps: 23.06, ..PLAIN },
+    Cell { up: false, traffic: "cubic", mbps: 23.75, ..PLAIN },
+    Cell { traffic: "cubic", stations: 5, mbps: 24.28, ..PLAIN },
+    Cell { standard: "n", up: false, traffic: "reno", mbps: 52.61, ..PLAIN },
+    Cell { standard: "n", traffic: "reno", mbps: 49.68, ..PLAIN },
+    Cell { standard: "n", up: false, traffic: "reno", stations: 5, mbps: 51.35, ..PLAIN },
+    Cell { standard: "n", traffic: "reno", stations: 5, mbps: 45.69, ..PLAIN },
+    Cell { standard: "n", up: false, traffic: "cubic", stations: 5, mbps: 52.78, ..PLAIN },
+    Cell { standard: "n", traffic: "cubic", stations: 5, mbps: 44.48, ..PLAIN },
+    Cell { up: false, traffic: "reno", loss: 0.1, mbps: 21.70, ..PLAIN },
+    Cell { up: false, traffic: "reno", loss: 0.3, mbps: 15.84, ..PLAIN },
+    Cell { standard: "n", up: false, traffic: "reno", loss: 0.1, mbps: 51.67, ..PLAIN },
+    // ns-3 never gives up a frame of an aggregate.
+    Cell { standard: "n", keys: "attempts = 100", up: false, traffic: "reno", loss: 0.3, mbps: 37.78, ..PLAIN },
+    Cell { stations: 2, slow: 1, mbps: 8.52, ..PLAIN },
+    Cell { stations: 5, slow: 1, mbps: 13.72, ..PLAIN },
+    Cell { stations: 2, slow: 1, up: false, traffic: "reno", mbps: 7.69, ..PLAIN },
+    Cell { stations: 2, slow: 1, traffic: "reno", mbps: 6.16, ..PLAIN },
+];
+
+impl Cell {
+    fn scenario(&self) -> Scenario {
+        let Cell { standard, keys, stations, up, traffic, loss, slow, .. } = *self;
+        let mut text = format!(
+            "duration = \"9s\"\nwarmup = \"4s\"\n\
+             [[medium]]\nname = \"air\"\nkind = \"wifi\"\nstandard = \"{standard}\"\n{keys}\n\
+             [[link]]\nfrom = \"server\"\nto = \"ap\"\nrate = \"1Gbit/s\"\ndelay = \"10ms\"\nqueue = {{ packets = 100000 }}\n"
+        );
+        let traffic = match traffic {
+            "udp" => "traffic = { kind = \"udp\", rate = \"80Mbit/s\", packet = \"1500B\" }\nmeasure = true",
+            _ => "",
+        };
+        for station in 0..stations {
+            let mcs = if station < slow { "mcs = 0\n" } else { "" };
+            let (from, to) = (format!("sta{station}"), "server".to_owned());
+            let (from, to) = if up { (from, to) } else { (to, from) };
+            writeln!(
+                text,
+                "[[link]]\nfrom = \"ap\"\nto = \"sta{station}\"\nmedium = \"air\"\n{mcs}queue = {{ packets = 500 }}\n\
+                 loss = {{ packet = {loss} }}\nreverse = {{ loss = {{}} }}\n\
+                 [[flow]]\nfrom = \"{from}\"\nto = \"{to}\"\nstart = \"{}ms\"\n{traffic}",
+                station * 100
+            )
+            .unwrap();
+        }
+        Scenario::load(&text, "t.toml", Path::new(""), &[]).unwrap_or_else(|error| panic!("{error}\n{text}"))
+    }
+
+    fn name(&self) -> String {
+        let Cell { standard, keys, stations, up, traffic, loss, slow, .. } = self;
+        format!(
+            "802.11{standard} {keys} {traffic} {} n={stations} loss={loss} slow={slow}",
+            if *up { "up" } else { "down" }
+        )
+    }
+}
+
+#[test]
+fn cells_carry_what_they_carry_in_ns3() {
+    let mut off = Vec::new();
+    for cell in CELLS {
+        let scheme = if cell.traffic == "udp" { "reno" } else { cell.traffic };
+        let record = go(&cell.scenario(), scheme, 1);
+        let mbps = record.flows.iter().map(|flow| flow.goodput_bps).sum::<f64>() / 1e6;
+        let rtt = record.flows[0].rtt_p50_ms.unwrap_or_default();
+        println!(
+            "{}: {mbps:.2}, ns-3 {} ({:+.1} %), RTT {rtt:.0}",
+            cell.name(),
+            cell.mbps,
+            100.0 * (mbps / cell.mbps - 1.0)
+        );
+        if (mbps / cell.mbps - 1.0).abs() > 0.1 {
+            off.push(cell.name());
+        }
+    }
+    assert!(10 * off.len() <= CELLS.len(), "more than one in ten: {off:#?}");
+}
