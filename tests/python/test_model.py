@@ -17,7 +17,7 @@ def values(cli: Cli, *arguments: str) -> dict[str, Any]:
     return {value["name"]: value for value in found["values"]}
 
 
-@pytest.mark.parametrize("model", ["window", "mat", "red", "gain"])
+@pytest.mark.parametrize("model", ["window", "mat", "red", "gain", "bianchi"])
 def test_every_model_has_help_with_an_example(cli: Cli, model: str) -> None:
     assert f"  airtcp model {model}" in cli.ok("model", model, "--help")
 
@@ -84,3 +84,17 @@ def test_wrong_inputs_are_told(cli: Cli) -> None:
     assert "between 0 and 1" in cli.refused("model", "window", "--per", "200%")
     assert "not both" in cli.refused("model", "window", "--per", "1%", "--ber", "1e-6")
     assert "above --min-threshold" in cli.refused("model", "red", "--max-threshold", "5")
+
+
+def test_a_saturated_wifi_cell_carries_what_bianchi_says(cli: Cli) -> None:
+    """Bianchi 2000 with a retry limit, of datagrams with 1472 B at 54 Mbit/s."""
+    found = values(cli, "bianchi", "--stations", "1,10", "--seeds", "1")
+    for name, mbps in (("S, n = 1", 29.9), ("S, n = 10", 26.9)):
+        assert found[name]["closed_form"] == pytest.approx(mbps, abs=0.05)
+        assert found[name]["simulated"]["simulated"]["mean"] == pytest.approx(mbps, rel=0.03)
+    assert found["p, n = 10"]["closed_form"] == pytest.approx(0.389, abs=0.001)
+
+
+@pytest.mark.parametrize("stations", ["0", "a", "1,,2", "201"])
+def test_numbers_of_stations_are_checked(cli: Cli, stations: str) -> None:
+    assert "--stations" in cli.refused("model", "bianchi", "--stations", stations)

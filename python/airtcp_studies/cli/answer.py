@@ -22,8 +22,9 @@ def show(found: Answer, json: bool) -> None:
     console = plain_console()
     console.print(", ".join(f"{name} {value}" for name, value in found.inputs.items()))
     _print_values(console, found.values)
-    console.print("What the papers say:")
-    _print_quoted(console, found)
+    if found.quoted:
+        console.print("What the papers say:")
+        _print_quoted(console, found)
     for note in found.notes:
         console.print(note)
     if found.command:

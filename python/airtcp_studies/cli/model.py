@@ -37,6 +37,12 @@ Examples:
   airtcp model gain
   airtcp model gain --mtu 1500B --header-packet 15B --ber 1e-6
 """
+BIANCHI_EXAMPLES = """\b
+Examples:
+  airtcp model bianchi
+  airtcp model bianchi --stations 1,10,50 --mcs 0
+  airtcp model bianchi --cw-min 31 --packet 500B --json
+"""
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -203,6 +209,46 @@ def gain_command(
     _show(found, json)
 
 
+@app.command("bianchi", short_help="Show what a saturated Wi-Fi cell carries.", epilog=BIANCHI_EXAMPLES)
+def bianchi_command(
+    context: typer.Context,
+    stations: Annotated[
+        str, typer.Option(metavar="N,...", help="Numbers of stations that always have something to send.")
+    ] = "1,2,5,10,20,50",
+    mcs: Annotated[
+        int, typer.Option(min=0, max=7, help="0 to 7: 6, 9, 12, 18, 24, 36, 48 and 54 Mbit/s of 802.11a.")
+    ] = 7,
+    packet: PacketOption = "1500B",
+    cw_min: Annotated[int, typer.Option(min=0, max=32767, help="Smallest contention window, in slots.")] = 15,
+    cw_max: Annotated[int, typer.Option(min=0, max=32767, help="Largest contention window.")] = 1023,
+    attempts: Annotated[int, typer.Option(min=1, max=100, help="How often a frame is sent at most.")] = 7,
+    run: RunOption = True,
+    seeds: SeedsOption = 3,
+    json: JsonOption = False,
+) -> None:
+    """Show what a saturated cell of 802.11a carries, and how often frames collide: Bianchi's closed form with
+    a retry limit."""
+    _check(context, run)
+    if cw_min > cw_max:
+        raise InputError("--cw-max must not be below --cw-min")
+    from airtcp_studies.model.wifi import Cell, saturated  # noqa: PLC0415 it loads Polars
+
+    size = _size("--packet", packet)
+    cell = Cell(mcs, size, cw_min, cw_max, attempts, seeds if run else 0)
+    _show(saturated(cell, _counts("--stations", stations)), json)
+
+
+def _counts(option: str, text: str) -> list[int]:
+    try:
+        counts = [int(part) for part in text.split(",")]
+    except ValueError as error:
+        raise InputError(f"{option} {text}: write numbers, e.g. 1,5,20") from error
+    if not all(1 <= count <= MOST_STATIONS for count in counts):
+        raise InputError(f"{option} {text}: must be 1 to {MOST_STATIONS}")
+    return counts
+
+
+MOST_STATIONS = 200
 PAPERS_BER = 3e-5
 """Paper 000, §3."""
 

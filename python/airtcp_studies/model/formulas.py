@@ -102,3 +102,30 @@ def red_maximum_average_queue(
     half = weight * len(windows) / 2
     slope = (max_threshold - min_threshold) / max_probability
     return min_threshold + half + math.sqrt(half * half + slope * increments)
+
+
+def slot_shares(stations: int, cw_min: int, cw_max: int, attempts: int) -> tuple[float, float, float]:
+    """Returns the share of slots in which nobody sends, that in which one station sends alone, and the
+    probability that a transmission collides, in a saturated 802.11 cell.
+
+    A station sends in a slot with probability τ(p) = Σ pⁱ / Σ pⁱ·(Wᵢ + 1)/2, where
+    Wᵢ = min(2ⁱ·(CWmin + 1), CWmax + 1) and i runs over the attempts (Bianchi 2000, with the retry limit of
+    Wu et al. 2002), and p = 1 − (1 − τ)^(n − 1).
+    """
+
+    def sends(collided: float) -> float:
+        weights = [math.pow(collided, stage) for stage in range(attempts)]
+        windows = [min((cw_min + 1) << stage, cw_max + 1) for stage in range(attempts)]
+        return sum(weights) / sum(
+            weight * (window + 1) / 2 for weight, window in zip(weights, windows, strict=True)
+        )
+
+    low, high = 0.0, 1.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        if 1 - (1 - sends(middle)) ** (stations - 1) > middle:
+            low = middle
+        else:
+            high = middle
+    tau = sends(low)
+    return (1 - tau) ** stations, stations * tau * (1 - tau) ** (stations - 1), low
