@@ -50,7 +50,7 @@ pub struct Site {
     /// Which of the circuits of this name, from 0.
     pub index: u32,
     pub scheme: String,
-    /// The direction of the data.
+    /// That of its header packets, as stations know it: of the data of its first flow.
     pub direction: Direction,
     /// The nodes of the sender and the receiver.
     pub nodes: [u16; 2],

@@ -419,7 +419,7 @@ impl Engine {
         let mut repairing = None;
         for &(_, circuit) in flow.counted_at.iter().filter(|(at, _)| *at == node) {
             let index = usize::from(circuit);
-            if packet.direction == self.circuits[index].site.direction {
+            if packet.direction == flow.direction {
                 self.circuits[index].handle_exit(&self.stage.network, id);
                 repairing = Some(index);
             }
@@ -489,7 +489,7 @@ impl Engine {
         let Engine { ends, circuits, stage, .. } = self;
         let circuit = &mut circuits[index];
         let packet = stage.network.packets.get(id);
-        if packet.direction == circuit.site.direction {
+        if packet.direction == ends.flows[packet.flow as usize].direction {
             return circuit.handle_data(stage, ends, id);
         }
         if let Load::Tcp { endpoint } = packet.load

@@ -76,6 +76,24 @@ fn senders_have_links_of_their_own() {
     assert_eq!(names, ["trunk", "f-access-0", "f-access-1"]);
 }
 
+/// One flow comes to the circuit over the wireless link, the other begins at the circuit and never crosses that.
+#[test]
+fn a_circuit_carries_flows_that_cross_the_wireless_link_and_others() {
+    let mut text = "duration = \"6s\"\nbase_station = \"spoke\"\n".to_owned();
+    text += &link("trunk", "hub", "far", "rate = \"10Mbit/s\"\ndelay = \"1ms\"");
+    text += &link("spoke", "hub", "near", "rate = \"2Mbit/s\"\ndelay = \"10ms\"");
+    text += "[[flow]]\nname = \"crosses\"\nfrom = \"near\"\nto = \"far\"\n";
+    text += "[[flow]]\nname = \"begins\"\nfrom = \"hub\"\nto = \"far\"\n";
+    text += "[[circuit]]\nscheme = \"reno+decoupling\"\nflows = [\"crosses\", \"begins\"]\nfrom = \"hub\"\nto = \"far\"\n";
+    let record = go(&load(&text), "reno", 1);
+    for flow in &record.flows {
+        assert_conserved(flow);
+        assert!(flow.goodput_bps > 5e5, "{}: {}", flow.name, flow.goodput_bps);
+    }
+    let sent: u64 = record.flows.iter().map(|flow| flow.data_packets_sent).sum();
+    assert!(record.circuits[0].forwarded_packets <= sent, "data alone enters it");
+}
+
 /// What differs only in how it is written is the same: a chain, and a network of the same shape.
 #[test]
 fn a_chain_may_be_written_as_a_network() {

@@ -56,7 +56,7 @@ pub struct Circuit {
     pub name: String,
     /// A scheme that has a circuit.
     pub scheme: String,
-    /// [That](Scenario::direction_of) of all its flows.
+    /// [That](Scenario::direction_of) of its first flow. In a network, others may cross the wireless link the other way, or not at all.
     pub direction: Direction,
     /// Each flow is in one circuit at most, and crosses all of its links.
     pub flows: Vec<usize>,
