@@ -79,7 +79,8 @@ package: static wheel .venv/engine.stamp ## for a release: airtcpd, Debian packa
 	packaging/debian.sh "$$(ls -t dist/airtcp-*.whl | head -1)" dist 3.11 3.13
 	packaging/releases.sh dist target/roots
 	rm -rf dist/root
-	SUITE=trixie packaging/root.sh dist/root dist/airtcpd_*_$$(dpkg --print-architecture).deb dist/airtcp_*+python3.13_*.deb
+	SUITE=trixie packaging/root.sh dist/root dist/airtcpd_*_$$(dpkg --print-architecture).deb dist/airtcp_*+python3.13_*.deb \
+	    iperf3 iproute2 iputils-ping kmod nftables
 	rm dist/root/.made dist/root/usr/sbin/policy-rc.d
 	SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct 2>/dev/null || date +%s) $(BIN)/python packaging/oci.py dist/root airtcp:latest dist/airtcp.oci.tar
 	rm -rf dist/root dist/root.log
