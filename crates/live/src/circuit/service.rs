@@ -13,6 +13,7 @@ use crate::namespace::leftovers::{Change, RecordedChange};
 use crate::namespace::{link_mtu, sysctl};
 use crate::stack::random;
 use crate::tun::{DUMMY, LONGEST_MTU, OffloadTun, PacketDevice};
+use crate::warn;
 use airtcp_proto::circuit::{Config, REPAIR_ROOM};
 use airtcp_proto::tcp::TcpConfig;
 use airtcp_proto::{Chance, Chances};
@@ -77,8 +78,10 @@ pub struct SendingDoors {
 /// What the receiving worker serves with.
 pub struct ReceivingDoors {
     socket: Socket,
-    /// The link on which data is counted, and where it goes that has been rebuilt.
-    counts: Option<(PacketSocket, HandOn)>,
+    /// The link on which data is counted.
+    counts: Option<PacketSocket>,
+    /// Where data goes that has been rebuilt.
+    outlet: Option<HandOn>,
     chance: Chance,
 }
 
@@ -135,9 +138,9 @@ impl Service for ReceivingService {
 
     fn set_up(&self) -> anyhow::Result<(Self::Doors, ())> {
         let socket = bind(self.listen)?;
-        let counts = (!self.prefixes.is_empty())
-            .then(|| -> anyhow::Result<_> { Ok((open_link(self.listen.ip())?, open_outlet(&self.device)?)) });
-        Ok((ReceivingDoors { socket, counts: counts.transpose()?, chance: chance()? }, ()))
+        let counts = (!self.prefixes.is_empty()).then(|| open_link(self.listen.ip())).transpose()?;
+        let outlet = counts.as_ref().and_then(|_| self.outlet());
+        Ok((ReceivingDoors { socket, counts, outlet, chance: chance()? }, ()))
     }
 
     fn rights(&self) -> io::Result<Vec<Capability>> {
@@ -149,16 +152,31 @@ impl Service for ReceivingService {
     }
 
     fn serve(&self, doors: ReceivingDoors, stop: Stop) -> io::Result<()> {
-        let ReceivingDoors { socket, counts, chance } = doors;
+        let ReceivingDoors { socket, counts, outlet, chance } = doors;
         let clock = Clock::start();
         let node = ReceivingNode::new(self.tcp.clone(), self.key.clone(), chance);
         let mut gateway = ReceivingGateway::new(node, socket);
-        if let Some((link, outlet)) = counts {
+        if let Some(link) = counts {
             let (prefixes, gateways) = (self.prefixes.clone(), self.listen.port());
-            let counter = DataCounter::new(link, Counted { prefixes, port: None, gateway: gateways });
-            gateway = gateway.counting(counter).rebuilding(outlet);
+            gateway =
+                gateway.counting(DataCounter::new(link, Counted { prefixes, port: None, gateway: gateways }));
+        }
+        if let Some(outlet) = outlet {
+            gateway = gateway.rebuilding(outlet);
         }
         serve(&mut gateway, &clock, stop, &self.counters)
+    }
+}
+
+impl ReceivingService {
+    /// Where rebuilt data goes. A host without TUN serves circuits whose data is not repaired.
+    fn outlet(&self) -> Option<HandOn> {
+        let opened = open_outlet(&self.device);
+        opened
+            .inspect_err(|error| {
+                warn!("warning: {}: {error}; lost data will not be rebuilt here", self.device)
+            })
+            .ok()
     }
 }
 
