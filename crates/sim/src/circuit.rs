@@ -25,7 +25,7 @@
 use crate::ahead::Arrival;
 use crate::ends::Ends;
 use crate::flow::Phase;
-use crate::flow::{Flow, Handler};
+use crate::flow::{Carried, Flow, Handler};
 use crate::network::Network;
 use crate::packet::{Copied, Load, Packet, Part};
 use crate::repairing::{RepairRecord, Repairing};
@@ -177,10 +177,10 @@ impl Circuit {
         }
     }
 
-    /// Lets the sender handle the flow's packets at its node.
-    pub fn handle(&self, flow: &mut Flow) {
-        let Site { number, nodes, .. } = self.site;
-        flow.add_handler(nodes[ENTRY], Handler::Circuit(number));
+    /// Lets the sender handle the flow's packets at its node. It carries those of one direction.
+    pub fn handle(&self, flow: &mut Flow, direction: Direction) {
+        let Site { number: circuit, nodes, .. } = self.site;
+        flow.add_handler(nodes[ENTRY], Handler::Circuit(Carried { circuit, direction }));
     }
 
     /// Lets the links on its way that compress header packets know what these carry.
@@ -189,10 +189,10 @@ impl Circuit {
     }
 
     /// Lets the receiver count the flow's packets that leave the circuit, if it counts data.
-    pub fn count(&self, flow: &mut Flow) {
-        let Site { number, nodes, .. } = self.site;
+    pub fn count(&self, flow: &mut Flow, direction: Direction) {
+        let Site { number: circuit, nodes, .. } = self.site;
         if self.reports_losses {
-            flow.count_at(nodes[EXIT], number);
+            flow.count_at(nodes[EXIT], Carried { circuit, direction });
         }
     }
 

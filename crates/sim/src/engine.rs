@@ -3,7 +3,7 @@
 use crate::ahead::Arrival;
 use crate::circuit::{Circuit, ENTRY, EXIT};
 use crate::ends::Ends;
-use crate::flow::{Flow, Handler, RECEIVER, SENDER, Totals};
+use crate::flow::{Carried, Flow, Handler, RECEIVER, SENDER, Totals};
 use crate::network::Network;
 use crate::packet::{Load, Packet};
 use crate::parcel::Parcel;
@@ -417,9 +417,9 @@ impl Engine {
         }
         let flow = &self.ends.flows[packet.flow as usize];
         let mut repairing = None;
-        for &(_, circuit) in flow.counted_at.iter().filter(|(at, _)| *at == node) {
+        for &(_, Carried { circuit, direction }) in flow.counted_at.iter().filter(|(at, _)| *at == node) {
             let index = usize::from(circuit);
-            if packet.direction == flow.direction {
+            if packet.direction == direction {
                 self.circuits[index].handle_exit(&self.stage.network, id);
                 repairing = Some(index);
             }
@@ -429,7 +429,7 @@ impl Engine {
             self.deliver_recovered(circuit);
         }
         match handler {
-            Some(Handler::Circuit(circuit)) => self.at_circuit(usize::from(circuit), id, node),
+            Some(Handler::Circuit(carried)) => self.at_circuit(carried, id, node),
             Some(Handler::Station(station)) => self.at_station(usize::from(station), id, node),
             None => self.leave_node(id, node),
         }
@@ -484,12 +484,12 @@ impl Engine {
         }
     }
 
-    /// Handles a packet of one of the circuit's flows at the sender's node: data enters the tunnel, the rest passes by.
-    fn at_circuit(&mut self, index: usize, id: u32, node: u16) {
+    /// Handles a packet of one of the circuit's flows at the sender's node: what it carries enters the tunnel, the rest passes by.
+    fn at_circuit(&mut self, carried: Carried, id: u32, node: u16) {
         let Engine { ends, circuits, stage, .. } = self;
-        let circuit = &mut circuits[index];
+        let circuit = &mut circuits[usize::from(carried.circuit)];
         let packet = stage.network.packets.get(id);
-        if packet.direction == ends.flows[packet.flow as usize].direction {
+        if packet.direction == carried.direction {
             return circuit.handle_data(stage, ends, id);
         }
         if let Load::Tcp { endpoint } = packet.load

@@ -52,7 +52,7 @@ pub struct Flow {
     /// The circuit that counts its packets when they are delivered.
     pub counted_by: Option<u16>,
     /// The nodes at which its packets leave a circuit and are counted, and those circuits: one for its data, one for its ACKs.
-    pub counted_at: Box<[(u16, u16)]>,
+    pub counted_at: Box<[(u16, Carried)]>,
     /// Which of the `count` instances of the scenario's flow this is.
     pub instance: u32,
     /// Data packets outside the slab that arrive after the run's end.
@@ -86,14 +86,14 @@ impl Flow {
             return;
         }
         let at_delivery = self.counted_at.iter().find(|(node, _)| *node == end);
-        self.counted_by = at_delivery.map(|(_, circuit)| *circuit);
+        self.counted_by = at_delivery.map(|(_, carried)| carried.circuit);
         self.counted_at = self.counted_at.iter().filter(|(node, _)| *node != end).copied().collect();
     }
 
     /// Counts its packets where they leave a circuit.
-    pub fn count_at(&mut self, node: u16, circuit: u16) {
+    pub fn count_at(&mut self, node: u16, carried: Carried) {
         let counted_at = std::mem::take(&mut self.counted_at).into_iter();
-        self.counted_at = counted_at.chain([(node, circuit)]).collect();
+        self.counted_at = counted_at.chain([(node, carried)]).collect();
     }
 
     /// Lets the node handle the flow's packets.
@@ -118,8 +118,16 @@ impl Flow {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Handler {
     Station(u16),
-    /// A circuit that the data enters here.
-    Circuit(u16),
+    /// A circuit that its packets enter here.
+    Circuit(Carried),
+}
+
+/// A circuit that carries a flow's packets in one direction.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Carried {
+    pub circuit: u16,
+    /// Of the flow's packets, as stations know it: that of its data, or that of its ACKs.
+    pub direction: Direction,
 }
 
 impl Handler {

@@ -150,7 +150,8 @@ impl<'a> Stations<'a> {
     /// # Errors
     /// A scheme that does not resolve; [`RunError::TwoStations`].
     pub fn trunks(&mut self, controllers: &Controllers, flows: &mut [Flow]) -> Result<(), RunError> {
-        for trunk in &self.scenario.circuits {
+        let scenario = self.scenario;
+        for trunk in &scenario.circuits {
             let scheme = Scheme::parse_with(&trunk.scheme, &self.scenario.profile, controllers)?;
             let scheme = self.allowed(Arc::new(scheme));
             let config = scheme.circuit.as_ref().expect("checked with the scenario");
@@ -169,13 +170,16 @@ impl<'a> Stations<'a> {
             for flow in flows.iter_mut().filter(|flow| trunk.flows.contains(&flow.shared.spec)) {
                 if flow.circuit.is_some() || flow.handler_at(nodes[ENTRY]).is_some() {
                     return Err(RunError::TwoStations {
-                        flow: self.scenario.flows[flow.shared.spec].name.clone(),
+                        flow: scenario.flows[flow.shared.spec].name.clone(),
                         scheme: flow.shared.scheme.label.clone(),
                         circuit: trunk.name.clone(),
                     });
                 }
-                circuit.handle(flow);
-                circuit.count(flow);
+                // Else it carries the flow's ACKs.
+                let carries_data = scenario.flows[flow.shared.spec].routes[0].contains(&trunk.route);
+                let direction = if carries_data { flow.direction } else { flow.direction.opposite() };
+                circuit.handle(flow, direction);
+                circuit.count(flow, direction);
             }
         }
         Ok(())
@@ -196,14 +200,15 @@ impl<'a> Stations<'a> {
             ways: flow.ways,
             routes: flow.routes,
         };
+        let data = flow.direction;
         let circuit = self.circuit(site, &scheme, config);
         if config.repeats_first() {
             circuit.tell_window_in(u64::from(scheme.config.packet_size));
         }
         if config.repeats_first() || matches!(spec.traffic, model::Traffic::Udp(_)) {
-            circuit.handle(&mut flow);
+            circuit.handle(&mut flow, data);
         }
-        circuit.count(&mut flow);
+        circuit.count(&mut flow, data);
         flow.circuit = Some(circuit.site.number);
         flow
     }

@@ -71,7 +71,7 @@ impl Route {
     }
 
     /// Is all of `other` a part of this route?
-    pub(super) fn contains(&self, other: &Route) -> bool {
+    pub fn contains(&self, other: &Route) -> bool {
         let is_part =
             |whole: &[Crossing], part: &[Crossing]| whole.windows(part.len()).any(|some| some == part);
         is_part(&self.there, &other.there) && is_part(&self.back, &other.back)
