@@ -16,8 +16,7 @@ pub fn build_all<'a>(
         let chance = chances.chance(&format!("medium.{}", medium.name));
         medium.kind.build(&senders_on(index, scenario), chance)
     };
-    let media: Vec<Medium> =
-        scenario.media.iter().enumerate().map(|(index, each)| medium((index, each))).collect();
+    let media: Vec<Medium> = (0..).zip(&scenario.media).map(medium).collect();
     scenario.links.iter().map(move |link| (link.ends, build(link, &media, chances)))
 }
 

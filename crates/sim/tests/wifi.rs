@@ -113,5 +113,6 @@ fn cells_carry_what_they_carry_in_ns3() {
             off.push(cell.name());
         }
     }
-    assert!(10 * off.len() <= CELLS.len(), "more than one in ten: {off:#?}");
+    // A queue of 2.8 s, of which ns-3 saw 10 s and this 5.
+    assert_eq!(off, ["802.11a  reno up n=2 loss=0 slow=1"]);
 }

@@ -70,7 +70,7 @@ impl<T> Flows<T> {
     /// The state of a flow of which a packet has come, if the flow is known.
     #[inline]
     pub fn get(&mut self, now: Time, flow: FlowId) -> Option<&mut T> {
-        let Some(place) = self.found(flow) else {
+        let Some(place) = self.cached(flow) else {
             let place = self.find(flow)?;
             return Some(self.touch(now, place));
         };
@@ -80,7 +80,7 @@ impl<T> Flows<T> {
     /// The state of a flow of which a packet has come. An unknown flow begins with `state`.
     #[inline]
     pub fn get_or_insert_with(&mut self, now: Time, flow: FlowId, state: impl FnOnce() -> T) -> &mut T {
-        let Some(place) = self.found(flow) else {
+        let Some(place) = self.cached(flow) else {
             let place = self.find(flow).unwrap_or_else(|| self.insert(flow, state()));
             return self.touch(now, place);
         };
@@ -96,7 +96,7 @@ impl<T> Flows<T> {
 
     /// The flow's place, if the cache knows it.
     #[inline]
-    fn found(&self, flow: FlowId) -> Option<usize> {
+    fn cached(&self, flow: FlowId) -> Option<usize> {
         let place = self.found[flow.0 as usize % FOUND];
         self.entries.get(place).is_some_and(|entry| entry.flow == flow).then_some(place)
     }
@@ -137,7 +137,7 @@ impl<T> Flows<T> {
 
     /// Sets the time at which the flow wants to be called, instead of an earlier setting.
     pub fn set_deadline(&mut self, flow: FlowId, deadline: Time) {
-        let Some(place) = self.found(flow).or_else(|| self.find(flow)) else { return };
+        let Some(place) = self.cached(flow).or_else(|| self.find(flow)) else { return };
         let entry = &mut self.entries[place];
         if entry.deadline == deadline {
             return;

@@ -91,12 +91,14 @@ impl Config {
 impl medium::Keys for Config {
     fn check(&self, faults: &mut Faults) {
         let Config { standard, width, streams, mcs, attempts, .. } = *self;
-        let name = format!("{standard:?}").to_lowercase();
+        let name = standard.name();
         let widths = standard.widths().iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
         faults.refuse_if(!standard.widths().contains(&width), "width", format!("`{name}` has {widths} MHz"));
         let most = standard.most_streams();
         faults.refuse_if(streams == 0 || streams > most, "streams", format!("`{name}` has 1 to {most}"));
-        faults.refuse_if(self.mcs_problem(mcs).is_some(), "mcs", self.mcs_problem(mcs).unwrap_or_default());
+        if let Some(problem) = self.mcs_problem(mcs) {
+            faults.refuse_if(true, "mcs", problem);
+        }
         let short = self.short_guard_interval && !matches!(standard, Standard::N | Standard::Ac);
         faults.refuse_if(short, "short_guard_interval", format!("`{name}` has none"));
         faults.refuse_if(self.ampdu > 6_500_631, "ampdu", "must be at most 6500631");
@@ -113,7 +115,7 @@ impl medium::Keys for Config {
 
     fn mcs_problem(&self, mcs: u32) -> Option<String> {
         let most = self.standard.most_mcs();
-        (mcs > most).then(|| format!("`{}` has 0 to {most}", format!("{:?}", self.standard).to_lowercase()))
+        (mcs > most).then(|| format!("`{}` has 0 to {most}", self.standard.name()))
     }
 
     fn saturated(&self, mcs: u32, bytes: u32) -> Rate {

@@ -55,6 +55,17 @@ impl Standard {
         }
     }
 
+    /// As scenarios write it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Standard::A => "a",
+            Standard::G => "g",
+            Standard::N => "n",
+            Standard::Ac => "ac",
+            Standard::Ax => "ax",
+        }
+    }
+
     /// The highest MCS.
     pub fn most_mcs(self) -> u32 {
         self.schemes().len() as u32 - 1
