@@ -105,7 +105,7 @@ impl Timekeeping {
         }
     }
 
-    /// The driver is back at `now`, and had intended to be at `meant`.
+    /// The driver is back at `now`, after a sleep or a turn's work, and had intended to be at `meant`.
     fn on_return(&mut self, now: Time, meant: Time) {
         let away = now.since(meant);
         if away > AWAY {
@@ -165,6 +165,7 @@ pub fn drive<O: Observer>(
         }
         let next = emulator.poll_timeout().min(watch_at).min(control.deadline);
         let now = clock.now();
+        kept.on_return(now, look.now);
         meant = match stint.pause(now, received, next) {
             Pause::None => now,
             Pause::Rest => sleep(&mut [], now, REST)?,
