@@ -6,8 +6,8 @@ use super::link::{
 use airtcp_proto::Chance;
 use airtcp_proto::path::medium::Keys;
 use airtcp_proto::path::{
-    Access, Aggregate, Arq, Burst, Fate, FixedRate, Link, LossModel, Medium, Outcome, Output, RoundRobin,
-    Supply, Transmitter, wifi,
+    Access, Aggregate, Airtime, Arq, Burst, Fate, FixedRate, Link, LossModel, Medium, Outcome, Output,
+    RoundRobin, Supply, Transmitter, TurnStats, wifi,
 };
 use airtcp_proto::queue::{DropCause, DropTail, Item, Limit};
 use airtcp_wire::{Dur, Time};
@@ -146,6 +146,20 @@ fn links(cell: &Cell, log: &Log) -> Vec<Link> {
     cell.most.iter().enumerate().map(link).collect()
 }
 
+fn turn_stats(link: &Link, now: Time) -> TurnStats {
+    link.turn_stats(now).expect("it is on a medium")
+}
+
+/// How long one link sent, and how long several did.
+fn spent(log: &[(usize, Time, Time, usize)]) -> [Dur; 2] {
+    let mut spent = [Dur::ZERO; 2];
+    for turn in log.chunk_by(|one, other| one.1 == other.1) {
+        let end = turn.iter().map(|(_, _, end, _)| *end).max().unwrap();
+        spent[usize::from(turn.len() > 1)] += end.since(turn[0].1);
+    }
+    spent
+}
+
 /// Each packet goes to the link that its flow names. A driver that wakes each link at the time that it named when it was last called.
 fn drive(links: &mut [Link], arrivals: &Arrivals) -> Vec<(usize, Output)> {
     let mut wakes = vec![Time::NEVER; links.len()];
@@ -252,6 +266,57 @@ proptest! {
         }
     }
 
+    /// Every packet that was lost was given up for a cause. Each frame that could not be read was sent again, or was its packet's last.
+    #[test]
+    fn frames_and_losses_are_counted_by_cause(cell in cells(), arrivals in arrivals()) {
+        let log = Log::default();
+        let mut links = links(&cell, &log);
+        drive(&mut links, &arrivals);
+        let end = ms(1_000_000);
+        for (number, link) in links.iter_mut().enumerate() {
+            let (stats, turns) = (link.stats(end), turn_stats(link, end));
+            let own: Vec<_> = log.lock().unwrap().iter().filter(|turn| turn.0 == number).copied().collect();
+            prop_assert_eq!(turns.turns, own.len() as u64);
+            prop_assert_eq!(turns.frames, own.iter().map(|turn| turn.3 as u64).sum::<u64>());
+            prop_assert_eq!(turns.frames - turns.retries, stats.sent_packets);
+            let failed = turns.failed_collision + turns.failed_error;
+            prop_assert_eq!(turns.collided_frames + turns.erred_frames, turns.retries + failed);
+            prop_assert_eq!(failed, stats.dropped(DropCause::Corruption));
+            prop_assert!(turns.collided_frames >= turns.collisions);
+            prop_assert!(cell.loss > 0.0 || turns.erred_frames == 0);
+            prop_assert!(turns.retries > 0 || turns.retry_delay.max == Dur::ZERO);
+            prop_assert!(turns.retries > 0 && cell.in_order || turns.reordering_delay.max == Dur::ZERO);
+        }
+    }
+
+    /// What a medium did sums to the time. It is busy while one of its links sends outside collisions.
+    #[test]
+    fn airtime_sums_to_the_time(cell in cells(), arrivals in arrivals(), reset_at in 0..100_000_000u64) {
+        let (reset_at, end, log) = (Time(reset_at), ms(1_000_000), Log::default());
+        let mut links = links(&cell, &log);
+        let (before, after) = arrivals.split_at(arrivals.partition_point(|(at, _)| *at < reset_at));
+        let mut parts = Vec::new();
+        for (part, start, now) in [(before, Time::ZERO, reset_at), (after, reset_at, end)] {
+            for &(at, item) in part {
+                links[item.flow as usize % cell.most.len()].handle_packet(at, item);
+            }
+            let medium = turn_stats(&links[0], now).medium;
+            prop_assert_eq!(medium.idle + medium.busy + medium.colliding, now.since(start));
+            let alone = links.iter_mut().map(|link| link.stats(now).busy - turn_stats(link, now).colliding);
+            prop_assert_eq!(alone.fold(Dur::ZERO, |sum, own| sum + own), medium.busy);
+            prop_assert!(links.iter().all(|link| turn_stats(link, now).colliding <= medium.colliding));
+            parts.push((medium, links.iter().map(|link| turn_stats(link, now)).collect::<Vec<_>>()));
+            links.iter_mut().for_each(|link| link.reset_stats(now));
+        }
+        let alone_and_colliding = spent(&log.lock().unwrap());
+        let sum = |of: fn(&Airtime) -> Dur| of(&parts[0].0) + of(&parts[1].0);
+        prop_assert_eq!([sum(|of| of.busy), sum(|of| of.colliding)], alone_and_colliding);
+        for (number, turns) in parts[0].1.iter().zip(&parts[1].1).enumerate() {
+            let own = log.lock().unwrap().iter().filter(|turn| turn.0 == number).count();
+            prop_assert_eq!(turns.0.turns + turns.1.turns, own as u64);
+        }
+    }
+
     /// Who asks, and how often, changes nothing.
     #[test]
     fn a_driver_that_asks_all_links_all_the_time_sees_the_same(cell in cells(), arrivals in arrivals(), step in 50_000..5_000_000u64) {
@@ -301,6 +366,10 @@ fn two_links_take_turns_with_bursts_that_cost_their_overhead_once() {
     assert_eq!(outputs(&mut up), [(6, 72, true), (7, 124, true)]);
     let airtime = [&mut down, &mut up].map(|link| link.stats(ms(20)).busy.0 / 1000);
     assert_eq!(airtime, [6300, 2200]);
+    // `up` waits for a packet and then for four, `down` for a packet of `up` each time.
+    let delays = [&down, &up].map(|link| turn_stats(link, ms(20)).access_delay);
+    assert_eq!(delays.map(|delay| delay.max), [Dur::from_micros(1100), Dur::from_micros(4100)]);
+    assert_eq!(delays.map(|delay| delay.mean().0 / 1000), [2200 / 3, 2600]);
 }
 
 /// Loses the copies with these numbers.
@@ -342,6 +411,14 @@ fn a_frame_that_failed_leads_the_next_burst_and_those_behind_it_wait() {
             ],
         };
         assert_eq!(outputs(&mut link), expected, "{in_order}");
+        let turns = turn_stats(&link, ms(20));
+        assert_eq!(turns.turns, if in_order { 4 } else { 3 });
+        assert_eq!((turns.frames, turns.retries, turns.erred_frames), (7, 1, 2));
+        assert_eq!((turns.failed_error, turns.failed_collision, turns.collided_frames), (1, 0, 0));
+        // 2 is sent again and lost. 3 waits for it.
+        assert_eq!(turns.retry_delay.max, Dur::ZERO);
+        let waits = if in_order { Dur::from_micros(2100) } else { Dur::ZERO };
+        assert_eq!((turns.reordering_delay.max, turns.reordering_delay.mean()), (waits, waits / 5));
     }
 }
 

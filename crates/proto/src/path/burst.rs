@@ -20,7 +20,8 @@ pub struct Frame {
     pub is_readable: bool,
     /// Place in the order of the frames that the link has sent.
     pub(super) number: u64,
-    /// When the copy before this one had left.
+    /// When the first copy had left, and the one before this one.
+    pub(super) first_left: Time,
     pub(super) left: Time,
 }
 
@@ -92,7 +93,8 @@ impl Encoding {
             Some((code, cover)) if cover.covers(&sent) => code.air_bytes(sent.bytes),
             _ => sent.bytes,
         };
-        Frame { item, sent, bytes, repeats: 0, is_readable: true, number: 0, left: Time::ZERO }
+        let (first_left, left) = (Time::ZERO, Time::ZERO);
+        Frame { item, sent, bytes, repeats: 0, is_readable: true, number: 0, first_left, left }
     }
 
     /// Can the far end restore a packet that it has read?

@@ -3,7 +3,7 @@
 use super::Episodes;
 use super::line::Line;
 use super::link::QueueView;
-use super::medium::Outcome;
+use super::medium::{Outcome, Turn};
 use super::stats::Ahead;
 use crate::queue::{DropCause, DropTail, Drops, Item, Limit, Queue};
 use airtcp_wire::{Dur, Time};
@@ -255,10 +255,10 @@ impl Asked {
         }
     }
 
-    /// The transmitter has its turn on a medium. If the turn `collides` with another, nobody can read what it sends.
-    pub fn serve(&mut self, start: Time, collides: bool, line: &mut Line) -> Outcome {
-        let outcome = line.serve(start, collides, &mut *self.queue, &mut self.drops);
-        self.settle_drops(start, line);
+    /// The transmitter has its turn on a medium.
+    pub fn serve(&mut self, turn: Turn, line: &mut Line) -> Outcome {
+        let outcome = line.serve(turn, &mut *self.queue, &mut self.drops);
+        self.settle_drops(turn.start, line);
         self.ready_at = if outcome == Outcome::Empty { self.queue.ready_at() } else { Time::ZERO };
         outcome
     }

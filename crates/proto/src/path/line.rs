@@ -4,7 +4,7 @@ use super::burst::{Encoding, Frame, Supply};
 use super::compression::HopCompression;
 use super::dropped::Dropped;
 use super::link::{Fate, Output};
-use super::medium::{Outcome, Unsettled};
+use super::medium::{Airtime, Outcome, Read, Turn, TurnStats, Unsettled};
 use super::pipe::Pipe;
 use super::stats::Counters;
 use super::{Arq, DelayModel, Episodes, FixedRate, Interrupted, LossModel, Transmitter};
@@ -88,24 +88,20 @@ impl Line {
         self.land(&frame, lost);
     }
 
-    /// The transmitter has its turn on a medium at `start`, and sends what `queue` gives. If the turn `collides` with another, nobody can
-    /// read what it sends. `drops` receives what the queue drops.
-    pub fn serve(
-        &mut self,
-        start: Time,
-        collides: bool,
-        queue: &mut dyn Queue,
-        drops: &mut Drops,
-    ) -> Outcome {
+    /// The transmitter has its turn on a medium, and sends what `queue` gives. `drops` receives what the queue drops.
+    pub fn serve(&mut self, turn: Turn, queue: &mut dyn Queue, drops: &mut Drops) -> Outcome {
+        let Turn { start, waited, collides } = turn;
         let mut unsettled = self.unsettled.take().unwrap_or_default();
-        let Unsettled { repeats, window, burst } = &mut *unsettled;
+        let Unsettled { repeats, window, burst, turns } = &mut *unsettled;
         let (encoding, open) = (&mut self.encoding, window.len());
         let mut supply = Supply { now: start, repeats, queue, drops, encoding, open, taken: 0 };
         let mut outcome = Outcome::Empty;
         if supply.has_any() {
             self.free_at = self.transmitter.serve(start, &mut supply, burst);
             (0..supply.taken).for_each(|_| self.counters.on_leave(start));
-            self.counters.on_busy(self.free_at.since(start));
+            let time = self.free_at.since(start);
+            self.counters.on_busy(time);
+            turns.on_turn(waited, time, collides);
             outcome = self.judge(start, collides, &mut unsettled);
         }
         self.unsettled = Some(unsettled);
@@ -114,23 +110,30 @@ impl Line {
 
     /// Decides which frames of a burst are read, which are lost, and which are sent again.
     fn judge(&mut self, start: Time, collides: bool, unsettled: &mut Unsettled) -> Outcome {
-        let Unsettled { repeats, window, burst } = unsettled;
+        let Unsettled { repeats, window, burst, turns } = unsettled;
         let overtakes = self.pipe.overtakes();
         let (mut outcome, mut failed) = (Outcome::Unread, 0);
         for mut frame in burst.drain(..) {
             if let (1.., Some(arq)) = (frame.repeats, self.arq) {
                 frame.left = self.free_at.max(frame.left + arq.round_trip + self.free_at.since(start));
             } else {
-                frame.left = self.free_at;
+                (frame.first_left, frame.left) = (self.free_at, self.free_at);
                 frame.number = if overtakes { 0 } else { window.open() };
                 self.counters.on_send(1, frame.item.bytes, Dur::ZERO);
             }
-            let lost = self.is_lost(&frame.sent) || collides || !frame.is_readable;
+            let read = match self.is_lost(&frame.sent) || !frame.is_readable {
+                _ if collides => Read::Collided,
+                true => Read::Erred,
+                false => Read::Well,
+            };
+            turns.on_frame(frame.repeats > 0, read);
+            let lost = read != Read::Well;
             if lost && self.arq.is_some_and(|arq| arq.may_repeat(&frame)) {
                 repeats.insert(failed, frame.again());
                 failed += 1;
                 continue;
             }
+            turns.on_settled(frame.left.since(frame.first_left), read);
             if !lost {
                 outcome = Outcome::Read;
             }
@@ -140,10 +143,28 @@ impl Line {
             }
             window.settle(frame, lost);
             while let Some((frame, lost)) = window.pop() {
+                if !lost {
+                    turns.on_ordered(self.free_at.since(frame.left));
+                }
                 self.land(&frame, lost);
             }
         }
         outcome
+    }
+
+    /// What the link has done on its medium by `now`, and that `medium` meanwhile.
+    pub fn turn_stats(&self, now: Time, medium: Airtime) -> TurnStats {
+        let ahead = self.free_at.since(now);
+        self.unsettled.as_ref().map_or_else(
+            || TurnStats { medium, ..TurnStats::default() },
+            |unsettled| unsettled.turns.read(ahead, medium),
+        )
+    }
+
+    /// Starts counting turns anew.
+    pub fn reset_turns(&mut self, now: Time) {
+        let ahead = self.free_at.since(now);
+        self.unsettled.iter_mut().for_each(|unsettled| unsettled.turns.reset(ahead));
     }
 
     /// Must it send anything again?
@@ -201,8 +222,8 @@ impl Line {
     pub fn drop_later_than(&mut self, at: Time, cause: DropCause) {
         self.encoding.compression.iter_mut().for_each(HopCompression::reset);
         let in_pipe = self.pipe.take_later_than(at).into_iter().map(|output| output.id);
-        let unsettled = self.unsettled.take();
-        for id in in_pipe.chain(unsettled.iter().flat_map(|unsettled| unsettled.ids())) {
+        let unsettled = self.unsettled.as_mut().map(|unsettled| unsettled.take_all());
+        for id in in_pipe.chain(unsettled.into_iter().flatten()) {
             self.drop(at, id, cause);
         }
         self.find_next_out();

@@ -11,7 +11,7 @@ use super::compression::{Compressible, HopCompression};
 use super::front::{Asked, Foreseen, Front, Handoff};
 use super::general::General;
 use super::line::Line;
-use super::medium::{Medium, Port};
+use super::medium::{Medium, Port, TurnStats};
 use super::shortcut::Lean;
 use super::stats::LinkStats;
 use super::{Arq, BlockCode, Cover, DelayModel, Episodes, LossModel, Transmitter};
@@ -292,12 +292,20 @@ impl Link {
         }
     }
 
+    /// What the link did on its medium; `None` if it is on none.
+    pub fn turn_stats(&self, now: Time) -> Option<TurnStats> {
+        match &self.kind {
+            Kind::Lean(_) | Kind::General(_) => None,
+            Kind::Shared(port) => Some(port.turn_stats(now)),
+        }
+    }
+
     /// Starts counting anew, at the end of a warm-up.
     pub fn reset_stats(&mut self, now: Time) {
         match &mut self.kind {
             Kind::Lean(lean) => lean.reset_stats(now),
             Kind::General(general) => general.reset_stats(now),
-            Kind::Shared(port) => port.at(now, |general| general.reset_stats(now)),
+            Kind::Shared(port) => port.reset_stats(now),
         }
     }
 }

@@ -8,16 +8,20 @@
 //! is never late when it wakes at the time that it has named, though it may find that its turn has not come.
 
 mod access;
+mod counts;
 mod kinds;
 mod unsettled;
 
 pub use access::{Access, Outcome, RoundRobin};
+pub(super) use counts::Read;
+pub use counts::{Airtime, Delays, TurnStats};
 pub use kinds::{Common, Keys, Kind};
 pub(super) use unsettled::Unsettled;
 
 use super::general::General;
 use crate::queue::Item;
-use airtcp_wire::Time;
+use airtcp_wire::{Dur, Time};
+use counts::Spent;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A medium. Clones are the same one.
@@ -37,6 +41,7 @@ struct Shared {
     turn: Vec<(usize, Outcome)>,
     /// When the present turn ends.
     ends: Time,
+    spent: Spent,
     /// Scratch space; empty between calls.
     granted: Vec<usize>,
 }
@@ -47,6 +52,20 @@ struct Member {
     wants: Time,
     /// Does it contend or send?
     is_engaged: bool,
+    /// Since when it contends.
+    since: Time,
+    /// What the medium had done when the link's counts were reset.
+    airtime_before: Airtime,
+}
+
+/// A link's turn.
+#[derive(Clone, Copy)]
+pub(super) struct Turn {
+    pub start: Time,
+    /// How long the link has waited for it.
+    pub waited: Dur,
+    /// Nobody can read what it sends.
+    pub collides: bool,
 }
 
 /// What happens next on a medium. At the same instant, a turn ends before others contend, and those do before the next turn begins.
@@ -60,14 +79,21 @@ enum Step {
 impl Medium {
     pub fn new(access: impl Access + 'static) -> Medium {
         let (links, turn, granted) = (Vec::new(), Vec::new(), Vec::new());
-        let shared = Shared { access: Box::new(access), links, turn, ends: Time::ZERO, granted };
+        let shared = Shared {
+            access: Box::new(access),
+            links,
+            turn,
+            ends: Time::ZERO,
+            spent: Spent::default(),
+            granted,
+        };
         Medium(Arc::new(Mutex::new(shared)))
     }
 
     pub(super) fn join(&self, mut general: General) -> Port {
         general.front.asked().waits_for_turn = true;
         let mut shared = self.shared();
-        shared.links.push(Member { general, wants: Time::NEVER, is_engaged: false });
+        shared.links.push(Member::new(general));
         Port { medium: self.clone(), link: shared.links.len() - 1 }
     }
 
@@ -90,6 +116,24 @@ impl Port {
         f(&mut shared.links[self.link].general)
     }
 
+    pub fn turn_stats(&self, now: Time) -> TurnStats {
+        let mut shared = self.medium.shared();
+        shared.catch_up(now);
+        let medium = shared.airtime(now);
+        let Member { general, airtime_before, .. } = &shared.links[self.link];
+        general.line.turn_stats(now, medium.since(airtime_before))
+    }
+
+    pub fn reset_stats(&self, now: Time) {
+        let mut shared = self.medium.shared();
+        shared.catch_up(now);
+        let airtime_before = shared.airtime(now);
+        let member = &mut shared.links[self.link];
+        member.general.reset_stats(now);
+        member.general.line.reset_turns(now);
+        member.airtime_before = airtime_before;
+    }
+
     pub fn handle_packet(&self, now: Time, item: Item) {
         self.medium.shared().handle_packet(now, self.link, item);
     }
@@ -99,7 +143,19 @@ impl Port {
     }
 }
 
+impl Member {
+    fn new(general: General) -> Member {
+        let (since, airtime_before) = (Time::ZERO, Airtime::default());
+        Member { general, wants: Time::NEVER, is_engaged: false, since, airtime_before }
+    }
+}
+
 impl Shared {
+    /// From the beginning until `now`, when everything until then has happened.
+    fn airtime(&self, now: Time) -> Airtime {
+        self.spent.until(now, self.ends.since(now))
+    }
+
     fn handle_packet(&mut self, now: Time, link: usize, item: Item) {
         self.catch_up(now);
         if self.links[link].general.handle_packet(now, item) {
@@ -153,7 +209,7 @@ impl Shared {
 
     fn contend(&mut self, now: Time, link: usize) {
         let member = &mut self.links[link];
-        (member.wants, member.is_engaged) = (Time::NEVER, true);
+        (member.wants, member.is_engaged, member.since) = (Time::NEVER, true, now);
         self.access.contend(now, link);
     }
 
@@ -162,10 +218,12 @@ impl Shared {
         let collides = self.granted.len() > 1;
         self.ends = now;
         for link in self.granted.drain(..) {
-            let General { front, line, .. } = &mut self.links[link].general;
-            self.turn.push((link, front.asked().serve(now, collides, line)));
+            let Member { general: General { front, line, .. }, since, .. } = &mut self.links[link];
+            let turn = Turn { start: now, waited: now.since(*since), collides };
+            self.turn.push((link, front.asked().serve(turn, line)));
             self.ends = self.ends.max(line.free_at);
         }
+        self.spent.on_turn(self.ends.since(now), collides);
     }
 
     fn end_turn(&mut self, now: Time) {

@@ -1,5 +1,6 @@
-//! What a link on a medium has sent and does not know the end of.
+//! What a link on a medium has sent and does not know the end of, and what it has counted there.
 
+use super::counts::Turns;
 use crate::path::{Burst, Frame};
 use std::collections::VecDeque;
 
@@ -10,13 +11,15 @@ pub struct Unsettled {
     pub window: Window,
     /// Scratch space; empty between turns.
     pub burst: Burst,
+    pub turns: Turns,
 }
 
 impl Unsettled {
-    /// The packets in it.
-    pub fn ids(&self) -> impl Iterator<Item = u32> {
-        let settled = self.window.frames.iter().flatten().map(|(frame, _)| frame);
-        settled.chain(&self.repeats).map(|frame| frame.item.id)
+    /// Forgets all packets, and returns them.
+    pub fn take_all(&mut self) -> Vec<u32> {
+        let Window { frames, .. } = std::mem::take(&mut self.window);
+        let settled = frames.into_iter().flatten().map(|(frame, _)| frame);
+        settled.chain(self.repeats.drain(..)).map(|frame| frame.item.id).collect()
     }
 }
 
