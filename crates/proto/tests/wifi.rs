@@ -2,9 +2,9 @@
 //! retry limit as in H. Wu et al., *Performance of reliable transport protocol over IEEE 802.11 wireless LAN* (2002).
 
 use super::link::chance;
-use airtcp_proto::path::medium::Keys;
+use airtcp_proto::path::medium::{Keys, Radio};
 use airtcp_proto::path::wifi::{Config, Standard};
-use airtcp_proto::path::{Fate, Link};
+use airtcp_proto::path::{Fate, Link, Transmitter};
 use airtcp_proto::queue::{DropTail, Item, Limit};
 use airtcp_wire::{Dur, Time};
 
@@ -19,6 +19,11 @@ struct Seen {
     collided: f64,
 }
 
+/// That of a link near its station.
+fn transmitter(config: &Config) -> Box<dyn Transmitter> {
+    config.transmitter(&Radio { mcs: config.mcs, snr: None }, chance("transmitter"))
+}
+
 /// `stations` that always have something to send to their access point.
 fn saturated(config: &Config, stations: usize, seconds: u64) -> Seen {
     let nodes: Vec<usize> = (1..=stations).collect();
@@ -26,7 +31,7 @@ fn saturated(config: &Config, stations: usize, seconds: u64) -> Seen {
     let each = 4_000 * seconds as u32 / stations as u32 * 2;
     let link = |_| {
         let queue = Box::new(DropTail::new(Limit::packets(each)));
-        Link::new(queue, config.transmitter(config.mcs), Dur::ZERO).with_arq(config.arq()).on(&medium)
+        Link::new(queue, transmitter(config), Dur::ZERO).with_arq(config.arq()).on(&medium)
     };
     let mut links: Vec<Link> = nodes.iter().map(link).collect();
     for link in &mut links {
@@ -43,7 +48,7 @@ fn saturated(config: &Config, stations: usize, seconds: u64) -> Seen {
         }
         assert!(link.queue_view(end).packets > 0, "not saturated");
     }
-    let exchange = config.transmitter(config.mcs).departure(Time::ZERO, PACKET_BYTES).0 as f64;
+    let exchange = transmitter(config).departure(Time::ZERO, PACKET_BYTES).0 as f64;
     let sent: f64 = links.iter_mut().map(|link| link.stats(end).busy.0 as f64 / exchange).sum();
     Seen {
         mbps: (delivered * u64::from(PACKET_BYTES) * 8) as f64 / (seconds as f64 * 1e6),
@@ -70,8 +75,7 @@ fn bianchi(config: &Config, stations: usize, aifs_us: f64) -> Seen {
     let tau = sends(low);
     let quiet = (1.0 - tau).powi(others + 1);
     let alone = f64::from(others + 1) * tau * (1.0 - tau).powi(others);
-    let exchange =
-        config.transmitter(config.mcs).departure(Time::ZERO, PACKET_BYTES).0 as f64 / 1000.0 + aifs_us;
+    let exchange = transmitter(config).departure(Time::ZERO, PACKET_BYTES).0 as f64 / 1000.0 + aifs_us;
     let slot = quiet * SLOT_US + (1.0 - quiet) * exchange;
     Seen { mbps: alone * f64::from(PACKET_BYTES * 8) / slot, collided: low }
 }

@@ -1,4 +1,4 @@
-//! Wi-Fi cells beside ns-3.44: 1 500-byte packets, all stations at the same distance, RTS off.
+//! Wi-Fi cells beside ns-3.44: 1 500-byte packets, all stations at the same distance, RTS off. Then one station, near or far.
 
 use crate::common::go;
 use airtcp_sim::Scenario;
@@ -115,4 +115,29 @@ fn cells_carry_what_they_carry_in_ns3() {
     }
     // A queue of 2.8 s, of which ns-3 saw 10 s and this 5.
     assert_eq!(off, ["802.11a  reno up n=2 loss=0 slow=1"]);
+}
+
+/// One flow of Reno over 10 ms of wire to one station of 802.11n, in Mbit/s. `link` are keys of the Wi-Fi link.
+fn to_one_station(medium: &str, link: &str, span_s: [u32; 2]) -> f64 {
+    let [warmup, duration] = span_s;
+    let text = format!(
+        "duration = \"{duration}s\"\nwarmup = \"{warmup}s\"\n[[medium]]\nname = \"air\"\n{medium}\n\
+         [[link]]\nrate = \"1Gbit/s\"\ndelay = \"10ms\"\nqueue = {{ packets = 100000 }}\n\
+         [[link]]\nmedium = \"air\"\nqueue = {{ packets = 500 }}\n{link}\n"
+    );
+    let scenario =
+        Scenario::load(&text, "t.toml", Path::new(""), &[]).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    go(&scenario, "reno", 1).flows[0].goodput_bps / 1e6
+}
+
+#[test]
+fn a_weak_signal_costs_what_as_many_losses_cost() {
+    let alone = to_one_station("", "", [4, 9]);
+    assert_eq!(to_one_station("", "snr = { db = 60 }", [4, 9]), alone);
+    // One full frame in ten errs at this ratio; acknowledgments hardly ever do.
+    let lossy = to_one_station("", "loss = { packet = 0.1 }\nreverse = { loss = {} }", [4, 9]);
+    let weak = to_one_station("", "snr = { db = 23.79 }", [4, 9]);
+    println!("{alone:.2} Mbit/s; a tenth lost: {lossy:.2}, {weak:.2}");
+    assert!((weak / lossy - 1.0).abs() < 0.03, "{weak} {lossy}");
+    assert_eq!(to_one_station("", "snr = { db = 10 }", [4, 9]), 0.0);
 }

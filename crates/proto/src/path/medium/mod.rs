@@ -15,7 +15,7 @@ mod unsettled;
 pub use access::{Access, Outcome, RoundRobin};
 pub(super) use counts::Read;
 pub use counts::{Airtime, Delays, TurnStats};
-pub use kinds::{Common, Keys, Kind};
+pub use kinds::{Common, Keys, Kind, Radio};
 pub(super) use unsettled::Unsettled;
 
 use super::general::General;

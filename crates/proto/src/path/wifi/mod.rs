@@ -4,21 +4,25 @@
 //! order. What the acknowledgments of the MAC would have said is known to the sender without error.
 
 mod edca;
+mod error;
 mod phy;
+mod snr;
 mod station;
 
 pub use phy::Standard;
+pub use snr::Snr;
 
 use super::{Arq, Cover, Medium, Transmitter};
 use crate::Chance;
 use crate::choice::Faults;
 use crate::path::medium;
-use airtcp_wire::{Dur, Rate};
+use crate::path::medium::Radio;
+use airtcp_wire::{Dur, Rate, Time};
 use edca::{Contention, Edca};
 use phy::Mode;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use station::Station;
+use station::{Exchange, Reception, Station};
 
 /// IEEE 802.11: all links that begin at one node are one station, and stations contend for the channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -71,12 +75,12 @@ impl Config {
         Mode { standard, width, streams, short_guard_interval, mcs }
     }
 
-    fn station(&self, mcs: u32) -> Station {
+    fn exchange(&self, mcs: u32) -> Exchange {
         let aggregates = self.standard.aggregates() && self.ampdu > 0;
-        Station {
+        Exchange {
             mode: self.mode(mcs),
             sifs: self.standard.sifs(),
-            aggregate: aggregates.then_some(self.ampdu),
+            most_bytes: aggregates.then_some(self.ampdu),
         }
     }
 
@@ -118,15 +122,19 @@ impl medium::Keys for Config {
         (mcs > most).then(|| format!("`{}` has 0 to {most}", self.standard.name()))
     }
 
-    fn saturated(&self, mcs: u32, bytes: u32) -> Rate {
-        let (count, time) = self.station(mcs).longest_exchange(bytes);
+    fn saturated(&self, radio: &Radio, now: Time, bytes: u32) -> Rate {
+        let exchange = self.exchange(radio.mcs);
+        let (count, time) = exchange.longest(bytes);
         let Contention { aifs, slot, cw_min, .. } = self.contention();
         let turn = time + aifs + slot * u64::from(cw_min) / 2;
-        Rate(u64::from(count * bytes) * 8 * 1_000_000_000 / turn.0)
+        let sent = u64::from(count * bytes) * 8 * 1_000_000_000 / turn.0;
+        let read = radio.snr.map_or(1.0, |snr| exchange.readable(snr.at(now), bytes));
+        Rate((sent as f64 * read) as u64)
     }
 
-    fn transmitter(&self, mcs: u32) -> Box<dyn Transmitter> {
-        Box::new(self.station(mcs))
+    fn transmitter(&self, radio: &Radio, chance: Chance) -> Box<dyn Transmitter> {
+        let reception = radio.snr.map(|snr| Reception { snr, chance });
+        Box::new(Station { exchange: self.exchange(radio.mcs), reception })
     }
 
     fn arq(&self) -> Arq {

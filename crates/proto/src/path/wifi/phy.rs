@@ -158,9 +158,14 @@ pub struct Mode {
 }
 
 impl Mode {
+    /// Bits per subcarrier, and the code rate as a fraction.
+    pub fn scheme(&self) -> (u32, u32, u32) {
+        self.standard.schemes()[self.mcs as usize]
+    }
+
     /// N_DBPS: the data bits of a symbol.
     fn bits_per_symbol(&self) -> u32 {
-        let (bits, numerator, denominator) = self.standard.schemes()[self.mcs as usize];
+        let (bits, numerator, denominator) = self.scheme();
         self.standard.subcarriers(self.width) * bits * self.streams * numerator / denominator
     }
 

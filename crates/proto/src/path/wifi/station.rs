@@ -1,6 +1,9 @@
 //! What a Wi-Fi station sends in its turn.
 
+use super::error::Readability;
 use super::phy::Mode;
+use super::snr::Snr;
+use crate::Chance;
 use crate::path::{Burst, Supply, Transmitter};
 use airtcp_wire::{Dur, Time};
 
@@ -20,14 +23,15 @@ const LONGEST: Dur = Dur::from_micros(5_484);
 const WINDOW: usize = 64;
 
 /// Data frames, each or each aggregate followed by its acknowledgment.
-pub struct Station {
+#[derive(Clone, Copy, Debug)]
+pub struct Exchange {
     pub mode: Mode,
     pub sifs: Dur,
     /// Longest A-MPDU in bytes. Absent: frames go one by one.
-    pub aggregate: Option<u32>,
+    pub most_bytes: Option<u32>,
 }
 
-impl Station {
+impl Exchange {
     /// Length of an IP packet as a frame, from MAC header to FCS.
     fn frame_bytes(&self, bytes: u32) -> u32 {
         let header = if self.mode.standard.aggregates() { QOS_HEADER_BYTES } else { HEADER_BYTES };
@@ -35,23 +39,28 @@ impl Station {
     }
 
     /// How long a packet of so many bytes takes, with its acknowledgment.
-    pub fn exchange(&self, bytes: u32) -> Dur {
+    pub fn single(&self, bytes: u32) -> Dur {
         self.mode.data(self.frame_bytes(bytes)) + self.sifs + self.mode.answer(ACK_BYTES)
     }
 
     /// How long an aggregate takes, with its block ack.
-    fn aggregate_exchange(&self, bytes: u32) -> Dur {
+    fn aggregate(&self, bytes: u32) -> Dur {
         self.mode.data(bytes) + self.sifs + self.mode.answer(BLOCK_ACK_BYTES)
     }
 
     /// How many packets of so many bytes an aggregate holds, and how long they take together.
-    pub fn longest_exchange(&self, bytes: u32) -> (u32, Dur) {
+    pub fn longest(&self, bytes: u32) -> (u32, Dur) {
         let each = self.subframe_bytes(bytes);
         let fits = |count: &u32| self.fits(count * each);
         match (2..=WINDOW as u32).rev().find(fits) {
-            Some(count) => (count, self.aggregate_exchange(count * each)),
-            None => (1, self.exchange(bytes)),
+            Some(count) => (count, self.aggregate(count * each)),
+            None => (1, self.single(bytes)),
         }
+    }
+
+    /// Share of the packets of so many bytes that can be read at this signal-to-noise ratio.
+    pub fn readable(&self, snr_db: f64, bytes: u32) -> f64 {
+        1.0 - Readability::of(&self.mode, snr_db).error_rate(self.frame_bytes(bytes))
     }
 
     fn subframe_bytes(&self, bytes: u32) -> u32 {
@@ -60,29 +69,55 @@ impl Station {
 
     /// May an aggregate be as long as that?
     fn fits(&self, bytes: u32) -> bool {
-        self.aggregate.is_some_and(|most| bytes <= most && self.mode.data(bytes) <= LONGEST)
+        self.most_bytes.is_some_and(|most| bytes <= most && self.mode.data(bytes) <= LONGEST)
     }
+}
+
+/// One link of a station.
+pub struct Station {
+    pub exchange: Exchange,
+    /// Absent: every frame can be read, as far as the signal goes.
+    pub reception: Option<Reception>,
 }
 
 impl Transmitter for Station {
     fn departure(&mut self, start: Time, bytes: u32) -> Time {
-        start + self.exchange(bytes)
+        start + self.exchange.single(bytes)
     }
 
     fn serve(&mut self, start: Time, supply: &mut Supply, burst: &mut Burst) -> Time {
         let mut bytes = 0;
         while let Some(frame) = supply.take(WINDOW) {
-            let longer = bytes + self.subframe_bytes(frame.bytes);
-            if !burst.is_empty() && !self.fits(longer) {
+            let longer = bytes + self.exchange.subframe_bytes(frame.bytes);
+            if !burst.is_empty() && !self.exchange.fits(longer) {
                 supply.put_back(frame);
                 break;
             }
             burst.push(frame);
             bytes = longer;
         }
+        if let Some(reception) = &mut self.reception {
+            reception.judge(start, &self.exchange, burst);
+        }
         match burst.as_slice() {
             [alone] => self.departure(start, alone.bytes),
-            _ => start + self.aggregate_exchange(bytes),
+            _ => start + self.exchange.aggregate(bytes),
+        }
+    }
+}
+
+/// Decides which frames the far end can read, each by itself.
+pub struct Reception {
+    pub snr: Snr,
+    pub chance: Chance,
+}
+
+impl Reception {
+    fn judge(&mut self, now: Time, exchange: &Exchange, burst: &mut Burst) {
+        let readability = Readability::of(&exchange.mode, self.snr.at(now));
+        for frame in burst {
+            let error_rate = readability.error_rate(exchange.frame_bytes(frame.bytes));
+            frame.is_readable = self.chance.f64() >= error_rate;
         }
     }
 }

@@ -6,7 +6,8 @@ use crate::scenario::check::Check;
 use crate::scenario::error::hint_and_list;
 use crate::scenario::files::Files;
 use airtcp_proto::Chance;
-use airtcp_proto::path::medium::Kind;
+use airtcp_proto::path::medium::{Kind, Radio};
+use airtcp_proto::path::wifi::Snr;
 use airtcp_proto::path::{
     Channel, ChannelConfig, DelayModel, FixedRate, LogDriven, LogLatency, RateLog, Trace, TraceDriven,
     Transmitter,
@@ -14,6 +15,9 @@ use airtcp_proto::path::{
 use airtcp_wire::{Dur, Rate, Time};
 use serde::Serialize;
 use std::path::PathBuf;
+
+/// How often a signal that changes is looked at to tell a mean rate.
+const GLIMPSES: u64 = 100;
 
 /// One kind of capacity.
 pub trait Keys {
@@ -25,8 +29,8 @@ pub trait Keys {
 
     fn build(&self, chance: Chance) -> Box<dyn Transmitter>;
 
-    /// Learns this direction's propagation delay and its modulation and coding scheme, where they are given.
-    fn beside(&mut self, _delay: Option<Dur>, _mcs: Option<u32>) {}
+    /// Learns this direction's propagation delay, modulation and coding scheme, and signal-to-noise ratio, where they are given.
+    fn beside(&mut self, _delay: Option<Dur>, _mcs: Option<u32>, _snr: Option<Snr>) {}
 
     /// Its place among the scenario's media, and that medium, if it is on one.
     fn medium(&self) -> Option<(usize, &Kind)> {
@@ -145,7 +149,7 @@ impl Keys for LogFile {
         Box::new(LogDriven(self.log.clone()))
     }
 
-    fn beside(&mut self, delay: Option<Dur>, _: Option<u32>) {
+    fn beside(&mut self, delay: Option<Dur>, _: Option<u32>, _: Option<Snr>) {
         self.latency = delay.is_none();
     }
 
@@ -213,9 +217,9 @@ pub struct OnMedium {
     index: usize,
     #[serde(skip)]
     kind: Kind,
-    /// The modulation and coding scheme of this direction.
+    /// Of this direction.
     #[serde(skip)]
-    mcs: u32,
+    radio: Radio,
 }
 
 impl Value for OnMedium {
@@ -228,27 +232,32 @@ impl Value for OnMedium {
             return None;
         };
         let kind = around.media[index].kind.clone();
-        Some(OnMedium { name: name.clone(), index, mcs: kind.mcs(), kind })
+        let radio = Radio { mcs: kind.mcs(), snr: None };
+        Some(OnMedium { name: name.clone(), index, radio, kind })
     }
 }
 
 impl Keys for OnMedium {
     fn mean_rate(&self) -> Rate {
-        self.kind.saturated(self.mcs, FULL_PACKET_BYTES as u32)
+        self.kind.saturated(&self.radio, Time::ZERO, FULL_PACKET_BYTES as u32).max(Rate(1))
     }
 
-    fn mean_bps(&self, _: [Time; 2], bytes: u32, _: Chance) -> f64 {
-        self.kind.saturated(self.mcs, bytes).0 as f64
+    fn mean_bps(&self, [from, until]: [Time; 2], bytes: u32, _: Chance) -> f64 {
+        let moves = self.radio.snr.is_some_and(|snr| snr.moves());
+        let looks = if moves { GLIMPSES } else { 1 };
+        let step = Dur(until.since(from).0 / looks);
+        let rate_bps = |look| self.kind.saturated(&self.radio, from + step * look, bytes).0 as f64;
+        (0..looks).map(rate_bps).sum::<f64>() / looks as f64
     }
 
-    fn build(&self, _: Chance) -> Box<dyn Transmitter> {
-        self.kind.transmitter(self.mcs)
+    fn build(&self, chance: Chance) -> Box<dyn Transmitter> {
+        self.kind.transmitter(&self.radio, chance)
     }
 
     /// A scheme that the medium lacks is refused by the rules of links.
-    fn beside(&mut self, _: Option<Dur>, mcs: Option<u32>) {
+    fn beside(&mut self, _: Option<Dur>, mcs: Option<u32>, snr: Option<Snr>) {
         let given = mcs.filter(|mcs| self.kind.mcs_problem(*mcs).is_none());
-        self.mcs = given.unwrap_or(self.kind.mcs());
+        self.radio = Radio { mcs: given.unwrap_or(self.kind.mcs()), snr };
     }
 
     fn medium(&self) -> Option<(usize, &Kind)> {

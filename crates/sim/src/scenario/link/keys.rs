@@ -12,6 +12,7 @@ use crate::scenario::one_of::OneOf;
 use airtcp_proto::choice::choice;
 use airtcp_proto::circuit::Compression;
 use airtcp_proto::path::jitter::Distribution;
+use airtcp_proto::path::wifi::Snr;
 use airtcp_proto::path::{ChannelConfig, Loss};
 use airtcp_proto::queue::Discipline;
 use airtcp_wire::{Dur, Rate};
@@ -40,6 +41,9 @@ one_direction! {
     delay: Dur,
     /// Modulation and coding scheme on the `medium`. Absent: the medium's.
     mcs: u32 => Option<u32>,
+    /// Signal-to-noise ratio on the `medium`: a frame cannot be read as often as it, the scheme and the frame's length say. Absent:
+    /// the signal is strong enough for every frame.
+    snr: Snr => Option<Snr>,
     /// Delay that varies from packet to packet, added to the propagation delay. Absent: none.
     jitter: OneOf<Distribution> => Option<Jitter>,
     /// Sudden extra delay in this direction. Absent: none.
@@ -63,6 +67,18 @@ impl Value for Option<u32> {
     type Written = u32;
 
     fn read(written: &u32, _: &Around<'_>, _: &mut Check<'_>) -> Option<Option<u32>> {
+        Some(Some(*written))
+    }
+}
+
+impl Value for Option<Snr> {
+    type Written = Snr;
+
+    fn read(written: &Snr, _: &Around<'_>, check: &mut Check<'_>) -> Option<Option<Snr>> {
+        if let Some((key, problem)) = written.problem() {
+            check.refuse_key(key, problem);
+            return None;
+        }
         Some(Some(*written))
     }
 }

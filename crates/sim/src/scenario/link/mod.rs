@@ -26,6 +26,7 @@ pub use queue::Queue;
 use super::check::Check;
 use super::medium::Medium;
 use super::way::Direction;
+use airtcp_proto::path::wifi::Snr;
 use airtcp_wire::{Dur, Rate};
 use value::{Around, Value};
 
@@ -78,7 +79,8 @@ impl Link {
         let way_back = written.reverse.clone().unwrap_or_default();
         let [there, back] = [way_there.delay, way_back.delay.or(way_there.delay)];
         let round_trip = there.unwrap_or_default() + back.unwrap_or_default();
-        let around = Around { delay: there, round_trip, mean_rate: None, mcs: way_there.mcs, media };
+        let (mcs, snr) = (way_there.mcs, sound(way_there.snr));
+        let around = Around { delay: there, round_trip, mean_rate: None, mcs, snr, media };
         let outages = match &written.outages {
             Some(outages) => {
                 check.inside("outages", |check| Outages::read(outages, &around, check)).map(Some)
@@ -86,7 +88,8 @@ impl Link {
             None => Some(None),
         };
         let forward = read_side(&way_there, None, around, check)?;
-        let around = Around { delay: back, mcs: way_back.mcs.or(way_there.mcs), ..around };
+        let (mcs, snr) = (way_back.mcs.or(way_there.mcs), sound(way_back.snr.or(way_there.snr)));
+        let around = Around { delay: back, mcs, snr, ..around };
         let reverse = check.inside("reverse", |check| read_side(&way_back, Some(&forward), around, check))?;
         Some(Link { name: name.to_owned(), ends: [0, 1], forward, reverse, outages: outages? })
     }
@@ -97,6 +100,11 @@ impl Link {
             side.queue.fill_in_room(side.capacity.mean_rate(), rtt);
         }
     }
+}
+
+/// The ratio, unless it makes no sense, which is reported where it is read.
+fn sound(snr: Option<Snr>) -> Option<Snr> {
+    snr.filter(|snr| snr.problem().is_none())
 }
 
 fn read_side(

@@ -25,9 +25,11 @@ fn medium(side: &Side, forward: Option<&Side>, check: &mut Check<'_>) {
             Some((_, kind)) => kind.mcs_problem(mcs),
             None => Some("only a link on a `medium` has one".to_owned()),
         });
+        let stray_snr = side.snr.is_some() && side.capacity.medium().is_none();
+        let snr = stray_snr.then(|| "only a link on a `medium` has one".to_owned());
         let repeats_twice = side.capacity.medium().is_some() && side.arq.is_some();
         let arq = repeats_twice.then(|| "the medium repeats frames itself; set its `attempts`".to_owned());
-        [("mcs", mcs), ("arq", arq)]
+        [("mcs", mcs), ("snr", snr), ("arq", arq)]
     };
     let said = forward.map(problems);
     for (number, (key, problem)) in problems(side).into_iter().enumerate() {

@@ -2,6 +2,7 @@
 
 use crate::scenario::check::Check;
 use crate::scenario::medium::Medium;
+use airtcp_proto::path::wifi::Snr;
 use airtcp_wire::{Dur, Rate};
 
 /// The value of a key, as it runs.
@@ -48,5 +49,7 @@ pub(crate) struct Around<'a> {
     pub mean_rate: Option<Rate>,
     /// The modulation and coding scheme of this direction, if it is given.
     pub mcs: Option<u32>,
+    /// Its signal-to-noise ratio, likewise.
+    pub snr: Option<Snr>,
     pub media: &'a [Medium],
 }
