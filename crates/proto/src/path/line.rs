@@ -112,7 +112,7 @@ impl Line {
     fn judge(&mut self, start: Time, collides: bool, unsettled: &mut Unsettled) -> Outcome {
         let Unsettled { repeats, window, burst, turns } = unsettled;
         let overtakes = self.pipe.overtakes();
-        let (mut outcome, mut failed) = (Outcome::Unread, 0);
+        let (mut failed, mut acknowledged, sent) = (0, 0, burst.len());
         for mut frame in burst.drain(..) {
             if let (1.., Some(arq)) = (frame.repeats, self.arq) {
                 frame.left = self.free_at.max(frame.left + arq.round_trip + self.free_at.since(start));
@@ -134,9 +134,7 @@ impl Line {
                 continue;
             }
             turns.on_settled(frame.left.since(frame.first_left), read);
-            if !lost {
-                outcome = Outcome::Read;
-            }
+            acknowledged += usize::from(!lost);
             if overtakes {
                 self.land(&frame, lost);
                 continue;
@@ -149,7 +147,8 @@ impl Line {
                 self.land(&frame, lost);
             }
         }
-        outcome
+        self.transmitter.on_acknowledged(acknowledged, sent);
+        if acknowledged > 0 { Outcome::Read } else { Outcome::Unread }
     }
 
     /// What the link has done on its medium by `now`, and that `medium` meanwhile.

@@ -58,6 +58,9 @@ pub trait Transmitter: Send {
         self.departure(start, frame.bytes)
     }
 
+    /// Of the `sent` frames of its last burst, so many were `read`. Called after each burst, before the next.
+    fn on_acknowledged(&mut self, _read: usize, _sent: usize) {}
+
     /// A copy of the transmitter, if its rate is constant.
     fn fixed(&self) -> Option<FixedRate> {
         None

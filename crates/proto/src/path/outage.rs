@@ -47,6 +47,10 @@ impl Transmitter for Interrupted {
     fn serve(&mut self, start: Time, supply: &mut Supply, burst: &mut Burst) -> Time {
         self.send(start, |transmitter, start| transmitter.serve(start, supply, burst))
     }
+
+    fn on_acknowledged(&mut self, read: usize, sent: usize) {
+        self.transmitter.on_acknowledged(read, sent);
+    }
 }
 
 #[cfg(test)]

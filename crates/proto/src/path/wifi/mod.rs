@@ -3,12 +3,15 @@
 //! A frame that is not read, because it collided or was weak, is sent again, up to a number of attempts. The receiver hands packets on in
 //! order. What the acknowledgments of the MAC would have said is known to the sender without error.
 
+mod control;
 mod edca;
 mod error;
+mod minstrel;
 mod phy;
 mod snr;
 mod station;
 
+pub use control::RateControl;
 pub use phy::Standard;
 pub use snr::Snr;
 
@@ -18,6 +21,7 @@ use crate::choice::Faults;
 use crate::path::medium;
 use crate::path::medium::Radio;
 use airtcp_wire::{Dur, Rate, Time};
+use control::Control;
 use edca::{Contention, Edca};
 use phy::Mode;
 use schemars::JsonSchema;
@@ -35,8 +39,10 @@ pub struct Config {
     /// Spatial streams: 1; with `n` up to 4; with `ac` and `ax` up to 8.
     pub streams: u32,
     /// Modulation and coding scheme of links that do not say theirs: up to 7 with `n`, 9 with `ac`, 11 with `ax`. With `a` and
-    /// `g`, 0 to 7 are 6, 9, 12, 18, 24, 36, 48 and 54 Mbit/s.
+    /// `g`, 0 to 7 are 6, 9, 12, 18, 24, 36, 48 and 54 Mbit/s. With rate control, the highest that is used.
     pub mcs: u32,
+    /// How links choose among the schemes up to theirs.
+    pub rate_control: RateControl,
     /// A guard interval of 0.4 instead of 0.8 µs. With `n` and `ac`.
     pub short_guard_interval: bool,
     /// Longest A-MPDU in bytes; 0: frames go one by one. With `a` and `g` they always do.
@@ -59,6 +65,7 @@ impl Default for Config {
             width: 20,
             streams: 1,
             mcs: 7,
+            rate_control: RateControl::Fixed,
             short_guard_interval: false,
             ampdu: 65_535,
             aifsn: None,
@@ -82,6 +89,20 @@ impl Config {
             sifs: self.standard.sifs(),
             most_bytes: aggregates.then_some(self.ampdu),
         }
+    }
+
+    fn control(&self, mcs: u32, chance: Chance) -> Control {
+        Control::new(self.rate_control, (0..=mcs).map(|mcs| self.exchange(mcs)).collect(), chance)
+    }
+
+    /// Mean rate in bit/s of one link with one scheme, as [`medium::Keys::saturated`].
+    fn carried_bps(&self, mcs: u32, snr_db: Option<f64>, bytes: u32) -> f64 {
+        let exchange = self.exchange(mcs);
+        let (count, time) = exchange.longest(bytes);
+        let Contention { aifs, slot, cw_min, .. } = self.contention();
+        let turn = time + aifs + slot * u64::from(cw_min) / 2;
+        let read = snr_db.map_or(1.0, |snr_db| exchange.readable(snr_db, bytes));
+        (u64::from(count * bytes) * 8 * 1_000_000_000 / turn.0) as f64 * read
     }
 
     fn contention(&self) -> Contention {
@@ -123,18 +144,18 @@ impl medium::Keys for Config {
     }
 
     fn saturated(&self, radio: &Radio, now: Time, bytes: u32) -> Rate {
-        let exchange = self.exchange(radio.mcs);
-        let (count, time) = exchange.longest(bytes);
-        let Contention { aifs, slot, cw_min, .. } = self.contention();
-        let turn = time + aifs + slot * u64::from(cw_min) / 2;
-        let sent = u64::from(count * bytes) * 8 * 1_000_000_000 / turn.0;
-        let read = radio.snr.map_or(1.0, |snr| exchange.readable(snr.at(now), bytes));
-        Rate((sent as f64 * read) as u64)
+        let Radio { mcs, snr } = *radio;
+        let lowest = if self.rate_control == RateControl::Fixed { mcs } else { 0 };
+        let snr_db = snr.map(|snr| snr.at(now));
+        let carried = (lowest..=mcs).map(|mcs| self.carried_bps(mcs, snr_db, bytes));
+        Rate(carried.fold(0.0, f64::max) as u64)
     }
 
-    fn transmitter(&self, radio: &Radio, chance: Chance) -> Box<dyn Transmitter> {
-        let reception = radio.snr.map(|snr| Reception { snr, chance });
-        Box::new(Station { exchange: self.exchange(radio.mcs), reception })
+    fn transmitter(&self, radio: &Radio, mut chance: Chance) -> Box<dyn Transmitter> {
+        let Radio { mcs, snr } = *radio;
+        let control = self.control(mcs, chance.split());
+        let reception = snr.map(|snr| Reception { snr, chance });
+        Box::new(Station { exchange: self.exchange(mcs), control, reception })
     }
 
     fn arq(&self) -> Arq {

@@ -1,5 +1,6 @@
 //! What a Wi-Fi station sends in its turn.
 
+use super::control::{Choice, Control};
 use super::error::Readability;
 use super::phy::Mode;
 use super::snr::Snr;
@@ -75,7 +76,9 @@ impl Exchange {
 
 /// One link of a station.
 pub struct Station {
+    /// By the scheme of its last turn.
     pub exchange: Exchange,
+    pub control: Control,
     /// Absent: every frame can be read, as far as the signal goes.
     pub reception: Option<Reception>,
 }
@@ -86,8 +89,14 @@ impl Transmitter for Station {
     }
 
     fn serve(&mut self, start: Time, supply: &mut Supply, burst: &mut Burst) -> Time {
+        let snr_db = self.reception.as_ref().map_or(f64::INFINITY, |reception| reception.snr.at(start));
+        let Choice { mcs, is_probe } = self.control.choose(start, snr_db);
+        self.exchange.mode.mcs = mcs;
+        let most = if is_probe { 1 } else { WINDOW };
         let mut bytes = 0;
-        while let Some(frame) = supply.take(WINDOW) {
+        while burst.len() < most
+            && let Some(frame) = supply.take(WINDOW)
+        {
             let longer = bytes + self.exchange.subframe_bytes(frame.bytes);
             if !burst.is_empty() && !self.exchange.fits(longer) {
                 supply.put_back(frame);
@@ -97,12 +106,16 @@ impl Transmitter for Station {
             bytes = longer;
         }
         if let Some(reception) = &mut self.reception {
-            reception.judge(start, &self.exchange, burst);
+            reception.judge(snr_db, &self.exchange, burst);
         }
         match burst.as_slice() {
             [alone] => self.departure(start, alone.bytes),
             _ => start + self.exchange.aggregate(bytes),
         }
+    }
+
+    fn on_acknowledged(&mut self, read: usize, sent: usize) {
+        self.control.on_acknowledged(read, sent);
     }
 }
 
@@ -113,8 +126,8 @@ pub struct Reception {
 }
 
 impl Reception {
-    fn judge(&mut self, now: Time, exchange: &Exchange, burst: &mut Burst) {
-        let readability = Readability::of(&exchange.mode, self.snr.at(now));
+    fn judge(&mut self, snr_db: f64, exchange: &Exchange, burst: &mut Burst) {
+        let readability = Readability::of(&exchange.mode, snr_db);
         for frame in burst {
             let error_rate = readability.error_rate(exchange.frame_bytes(frame.bytes));
             frame.is_readable = self.chance.f64() >= error_rate;
