@@ -3,7 +3,7 @@
 
 use super::link::chance;
 use airtcp_proto::path::medium::{Keys, Radio};
-use airtcp_proto::path::wifi::{Config, Standard};
+use airtcp_proto::path::wifi::{Config, RateControl, Snr, Standard};
 use airtcp_proto::path::{Fate, Link, Transmitter};
 use airtcp_proto::queue::{DropTail, Item, Limit};
 use airtcp_wire::{Dur, Time};
@@ -92,5 +92,44 @@ fn a_saturated_cell_carries_what_bianchis_closed_form_says() {
         let off = seen.mbps / expected.mbps - 1.0;
         assert!(off.abs() < 0.03, "{stations} stations: {} of {} Mbit/s", seen.mbps, expected.mbps);
         assert!((seen.collided - expected.collided).abs() < 0.03, "{stations} stations: {}", seen.collided);
+    }
+}
+
+/// What two links with a weak signal deliver that learn their schemes: link, packet and time, in order. They are asked every `step`, or when
+/// they say so.
+fn learned(step: Option<Dur>) -> Vec<(Time, usize, u32)> {
+    let config = Config { rate_control: RateControl::MinstrelHt, ..Config::default() };
+    let medium = config.build(&[1, 2], chance("access"));
+    let radio = Radio { mcs: config.mcs, snr: Some(Snr::fixed(18.0)) };
+    let mut links = ["one", "other"].map(|name| {
+        let queue = Box::new(DropTail::new(Limit::packets(1000)));
+        let transmitter = config.transmitter(&radio, chance(name));
+        Link::new(queue, transmitter, Dur::ZERO).with_arq(config.arq()).on(&medium)
+    });
+    for link in &mut links {
+        (0..1000).for_each(|id| {
+            link.handle_packet(Time::ZERO, Item { id, bytes: PACKET_BYTES, ..Item::default() })
+        });
+    }
+    let (mut now, mut out) = (Time::ZERO, Vec::new());
+    loop {
+        let wake = links.iter().map(Link::poll_timeout).min().unwrap_or(Time::NEVER);
+        if wake.is_never() {
+            out.sort_unstable();
+            return out;
+        }
+        now = step.map_or(wake, |step| now + step);
+        for (number, link) in links.iter_mut().enumerate() {
+            out.extend(std::iter::from_fn(|| link.poll_delivery(now)).map(|out| (out.at, number, out.id)));
+        }
+    }
+}
+
+#[test]
+fn what_a_link_learns_does_not_depend_on_when_it_is_asked() {
+    let woken = learned(None);
+    assert_eq!(woken.len(), 2000);
+    for step_us in [70, 10_000] {
+        assert_eq!(learned(Some(Dur::from_micros(step_us))), woken, "every {step_us} µs");
     }
 }
