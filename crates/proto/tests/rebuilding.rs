@@ -199,6 +199,21 @@ fn what_cannot_be_coded_gets_no_repair() {
     assert_eq!(code(&mut sources, 3, 1), None, "it has not left");
 }
 
+/// Bytes that often begin as an IP packet, which often claims fewer bytes than it has, or than its header.
+fn absurd() -> impl Strategy<Value = Vec<u8>> {
+    let begins = prop::option::of(prop::sample::select(&[0x45, 0x46, 0x60][..]));
+    let bytes = prop::collection::vec(any::<u8>(), 0..100);
+    (begins, bytes, prop::option::of(0u8..60)).prop_map(|(begins, mut bytes, claimed)| {
+        bytes.first_mut().zip(begins).into_iter().for_each(|(first, begins)| *first = begins);
+        bytes
+            .get_mut(2..4)
+            .zip(claimed)
+            .into_iter()
+            .for_each(|(field, claimed)| field.copy_from_slice(&[0, claimed]));
+        bytes
+    })
+}
+
 proptest! {
     /// Whatever is lost and in whatever order the rest comes: what is rebuilt was sent, and is what has been lost if enough repairs came.
     #[test]
@@ -243,7 +258,7 @@ proptest! {
     /// No input makes it fall over, or rebuilds anything.
     #[test]
     fn absurd_input_changes_nothing(
-        inputs in prop::collection::vec((any::<(u16, u32)>(), 0u16..40, prop::collection::vec(any::<u8>(), 0..100)), 0..100),
+        inputs in prop::collection::vec((any::<(u16, u32)>(), 0u16..40, absurd()), 0..100),
     ) {
         let mut rebuilder = Rebuilder::new(key());
         for ((key, first), count, bytes) in inputs {

@@ -103,7 +103,7 @@ impl Counted {
 
     fn read_packet<'a>(&self, packet: &'a [u8]) -> Option<Seen<'a>> {
         let found = Found::read(packet).ok()?;
-        let transport = packet.get(found.header_len..found.claimed)?;
+        let transport = found.payload(packet)?;
         // Only the first fragment has ports.
         let port = transport.get(2..4).filter(|_| !found.is_fragment);
         let port = port.map(|port| u16::from_be_bytes([port[0], port[1]]));

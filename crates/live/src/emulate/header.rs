@@ -85,16 +85,13 @@ fn updated_checksum(checksum: u16, before: u16, after: u16) -> u16 {
 fn read_ip(frame: &[u8], at: usize) -> Option<Header> {
     let ip = frame.get(at..)?;
     let found = Found::read(ip).ok()?;
-    if found.claimed < found.header_len || found.claimed > ip.len() {
-        return None;
-    }
+    let transport = found.payload(ip)?;
     let (version, addresses) = match found.addresses {
         Addresses::V4 { .. } => (Version::V4, &ip[12..20]),
         Addresses::V6 { .. } => (Version::V6, &ip[8..40]),
     };
     // Only the first fragment has ports, and all fragments must be of one flow.
     let has_ports = [TCP, UDP].contains(&found.protocol) && !found.is_fragment;
-    let transport = &ip[found.header_len..found.claimed];
     let ports = transport.get(..4).filter(|_| has_ports).unwrap_or_default();
     Some(Header {
         bytes: found.claimed as u32,

@@ -113,7 +113,7 @@ fn segment(packet: &HeldPacket) -> Option<Segment> {
     let (_, at) = packet.header.ip?;
     let ip = &packet.bytes[at..];
     let found = Found::read(ip).ok().filter(|found| found.protocol == TCP && !found.is_fragment)?;
-    let transport = &ip[found.header_len..found.claimed];
+    let transport = found.payload(ip)?;
     let (_, segment, header_len) = tcp::decode_captured(transport).ok()?;
     let len = transport.len().checked_sub(header_len)? as u32;
     Some(Segment { len, ..segment })

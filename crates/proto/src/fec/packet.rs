@@ -17,11 +17,12 @@ pub struct Packet(Vec<u8>);
 impl Packet {
     /// That of a packet as it was sent or has arrived. Bytes beyond its own length are padding. `None` if it is no whole IP packet.
     pub fn of(packet: &[u8]) -> Option<Packet> {
-        let claimed = Found::read(packet).ok()?.claimed;
-        let packet = packet.get(..claimed)?;
+        let found = Found::read(packet).ok()?;
+        found.payload(packet)?;
+        let claimed = found.claimed;
         let mut bytes = Vec::with_capacity(LENGTH_LEN + claimed);
         bytes.extend(u16::try_from(claimed).ok()?.to_be_bytes());
-        bytes.extend(packet);
+        bytes.extend(&packet[..claimed]);
         mask(&mut bytes[LENGTH_LEN..]);
         Some(Packet(bytes))
     }

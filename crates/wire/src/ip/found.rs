@@ -39,6 +39,11 @@ impl Found {
             Some(version) => Err(IpError::Version(version)),
         }
     }
+
+    /// What is behind the header, without padding. `bytes` are those that were read; `None` if they are not the whole packet.
+    pub fn payload<'a>(&self, bytes: &'a [u8]) -> Option<&'a [u8]> {
+        bytes.get(self.header_len..self.claimed)
+    }
 }
 
 fn read_v4(bytes: &[u8]) -> Result<Found, IpError> {

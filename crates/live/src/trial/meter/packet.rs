@@ -53,7 +53,7 @@ impl ControlPacket {
     pub fn of_frame(frame: &[u8]) -> Option<ControlPacket> {
         let packet = &frame[ethernet::ip_at(frame)?..];
         let found = Found::read(packet).ok().filter(|found| found.protocol == UDP)?;
-        let udp = packet.get(found.header_len..found.claimed)?;
+        let udp = found.payload(packet)?;
         let port = |at: usize| Some(u16::from_be_bytes([*udp.get(at)?, *udp.get(at + 1)?]));
         let (kind, _) = Kind::of(udp.get(UDP_HEADER_LEN..)?)?;
         let (is_ack, port) = match kind {
