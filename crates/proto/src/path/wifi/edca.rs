@@ -4,11 +4,15 @@
 //! send. Stations whose count ends in the same slot collide. All links that begin at one node are one station, whose turns go
 //! round among them. AIFS follows each exchange, whether it succeeded or not: who could not read a frame waits as long as its
 //! acknowledgment would have taken (EIFS).
+//!
+//! All count the same slots. So a station keeps the number of the slot in which its count ends instead of what is left of it, and a turn
+//! costs no more if many wait.
 
 use crate::Chance;
 use crate::path::medium::{Access, Outcome};
 use airtcp_wire::{Dur, Time};
-use std::collections::VecDeque;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
 
 /// How a station contends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,8 +33,12 @@ pub struct Edca {
     /// The station of each link.
     stations_of: Vec<usize>,
     stations: Vec<Station>,
+    /// The stations that have something to send, by the slot in which their count ends.
+    waiting: BinaryHeap<Reverse<(u64, usize)>>,
     /// Since when nobody sends.
     idle_since: Time,
+    /// The slots that were counted until then.
+    slots: u64,
     is_busy: bool,
 }
 
@@ -39,83 +47,102 @@ struct Station {
     cw: u32,
     /// In a row.
     failures: u32,
-    /// Slots to wait when the channel became idle. Absent: it has waited, and may send in a channel that is idle.
-    backoff: Option<u64>,
+    /// The slot in which its count ends. After that, it may send in a channel that is idle.
+    ends: u64,
     /// Its links that have something to send, in turn.
     links: VecDeque<usize>,
     /// Since when there are any.
     since: Time,
+    /// Is this its turn?
+    sends: bool,
 }
 
 impl Edca {
     /// `nodes` are those at which links begin, in the order in which links join the medium.
     pub fn new(contention: Contention, nodes: &[usize], chance: Chance) -> Edca {
         let Contention { cw_min: cw, .. } = contention;
-        let station = Station { cw, failures: 0, backoff: None, links: VecDeque::new(), since: Time::ZERO };
+        let (links, since) = (VecDeque::new(), Time::ZERO);
+        let station = Station { cw, failures: 0, ends: 0, links, since, sends: false };
         let mut names = nodes.to_vec();
         names.sort_unstable();
         names.dedup();
         let stations_of = nodes.iter().map(|node| names.partition_point(|name| name < node)).collect();
-        let stations = vec![station; names.len()];
-        Edca { contention, chance, stations_of, stations, idle_since: Time::ZERO, is_busy: false }
-    }
-
-    /// When the station sends, if nobody does before.
-    fn due(&self, station: &Station) -> Time {
-        match station.links.is_empty() {
-            true => Time::NEVER,
-            false => station.since.max(self.backoff_ends(station)),
+        Edca {
+            contention,
+            chance,
+            stations_of,
+            stations: vec![station; names.len()],
+            waiting: BinaryHeap::new(),
+            idle_since: Time::ZERO,
+            slots: 1,
+            is_busy: false,
         }
     }
 
-    fn backoff_ends(&self, station: &Station) -> Time {
-        let Contention { slot, aifs, .. } = self.contention;
-        self.idle_since + aifs + slot * station.backoff.unwrap_or(0)
+    /// When the channel has been idle long enough to count slots.
+    fn counts_from(&self) -> Time {
+        self.idle_since + self.contention.aifs
     }
 
-    fn draw(chance: &mut Chance, cw: u32) -> Option<u64> {
-        Some(chance.range_f64(0.0, f64::from(cw) + 1.0) as u64)
+    /// The station that sends next, and when, if nobody does before.
+    fn next(&self) -> Option<(Time, usize)> {
+        let &Reverse((ends, number)) = self.waiting.peek()?;
+        let counted = self.counts_from() + self.contention.slot * ends.saturating_sub(self.slots);
+        Some((self.stations[number].since.max(counted), number))
+    }
+
+    /// A number of slots from now on, for a station.
+    fn draw(&mut self, number: usize) {
+        let slots = self.chance.range_f64(0.0, f64::from(self.stations[number].cw) + 1.0) as u64;
+        self.stations[number].ends = self.slots + slots;
+    }
+
+    /// A station that has something to send waits for its turn.
+    fn wait(&mut self, number: usize) {
+        self.waiting.push(Reverse((self.stations[number].ends, number)));
     }
 }
 
 impl Access for Edca {
     fn contend(&mut self, now: Time, link: usize) {
-        let idle_at = self.idle_since + self.contention.aifs;
-        let station = &mut self.stations[self.stations_of[link]];
-        if station.links.is_empty() {
-            station.since = now;
-            // 10.23.2.4: a packet that finds the channel busy waits for a number of slots, too.
-            if station.backoff.is_none() && (self.is_busy || now < idle_at) {
-                station.backoff = Edca::draw(&mut self.chance, station.cw);
-            }
-        }
+        let number = self.stations_of[link];
+        let station = &mut self.stations[number];
         station.links.push_back(link);
+        if station.links.len() > 1 {
+            return;
+        }
+        station.since = now;
+        if station.sends {
+            return;
+        }
+        // 10.23.2.4: a packet that finds the channel busy waits for a number of slots, too.
+        if station.ends < self.slots && (self.is_busy || now < self.counts_from()) {
+            self.draw(number);
+        }
+        self.wait(number);
     }
 
     fn next_turn(&self) -> Time {
-        self.stations.iter().map(|station| self.due(station)).min().unwrap_or(Time::NEVER)
+        self.next().map_or(Time::NEVER, |(at, _)| at)
     }
 
     fn grant(&mut self, now: Time, turn: &mut Vec<usize>) {
-        let Contention { slot, aifs, .. } = self.contention;
-        let waited = now.since(self.idle_since + aifs).0 / slot.0;
-        for number in 0..self.stations.len() {
-            let is_due = self.due(&self.stations[number]) <= now;
+        while let Some((_, number)) = self.next().filter(|(at, _)| *at <= now) {
+            self.waiting.pop();
             let station = &mut self.stations[number];
-            if is_due {
-                station.backoff = None;
-                turn.extend(station.links.pop_front());
-            } else {
-                station.backoff = station.backoff.and_then(|slots| slots.checked_sub(waited));
-            }
+            station.sends = true;
+            turn.extend(station.links.pop_front());
         }
+        self.slots += now.since(self.counts_from()).0 / self.contention.slot.0;
         self.is_busy = true;
     }
 
     fn release(&mut self, now: Time, link: usize, outcome: Outcome) {
         (self.idle_since, self.is_busy) = (now, false);
         let Contention { cw_min, cw_max, attempts, .. } = self.contention;
-        let station = &mut self.stations[self.stations_of[link]];
+        let number = self.stations_of[link];
+        let station = &mut self.stations[number];
+        station.sends = false;
         station.failures = if outcome == Outcome::Unread { station.failures + 1 } else { 0 };
         station.cw = match station.failures {
             0 => cw_min,
@@ -126,6 +153,41 @@ impl Access for Edca {
             _ => (2 * station.cw + 1).min(cw_max),
         };
         // After each exchange, even if nothing is left to send.
-        station.backoff = Edca::draw(&mut self.chance, station.cw);
+        self.draw(number);
+        if !self.stations[number].links.is_empty() {
+            self.wait(number);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Chances;
+    use crate::path::wifi::Config;
+
+    /// What arrives while a station sends does not give it a second turn.
+    #[test]
+    fn a_station_waits_once() {
+        let contention = Config::default().contention();
+        let mut edca = Edca::new(contention, &[0, 0, 1], Chances::new(1).chance("edca"));
+        let mut turns = Vec::new();
+        let mut now = Time::ZERO;
+        (0..3).for_each(|link| edca.contend(now, link));
+        while !edca.next_turn().is_never() {
+            now = edca.next_turn();
+            let mut turn = Vec::new();
+            edca.grant(now, &mut turn);
+            if turns.is_empty() {
+                edca.contend(now, turn[0]);
+            }
+            now += Dur::from_micros(100);
+            turn.iter().for_each(|&link| edca.release(now, link, Outcome::Read));
+            turns.extend(turn);
+        }
+        turns.sort_unstable();
+        assert_eq!(turns.len(), 4);
+        turns.dedup();
+        assert_eq!(turns, [0, 1, 2]);
     }
 }
