@@ -144,6 +144,19 @@ def dumbbell(scheme: str, senders: int) -> Workload:
     return Workload(f"{scheme}, a dumbbell of {senders} senders", text, (5, 105), (5, 10))
 
 
+def wifi(stations: int, ampdu: int) -> Workload:
+    """Stations that send to their access point, each with one flow; the channel is full."""
+    links = f'[[medium]]\nname = "air"\nampdu = {ampdu}\n'
+    for station in range(stations):
+        links += (
+            f'[[link]]\nfrom = "station{station}"\nto = "ap"\nmedium = "air"\nqueue = {{ packets = 50 }}\n'
+            f'[[flow]]\nfrom = "station{station}"\nto = "ap"\n'
+        )
+    text = f'schemes = ["cubic"]\nduration = "10s"\n{links}'
+    frames = "in aggregates" if ampdu else "one by one"
+    return Workload(f"cubic, Wi-Fi, {stations} stations, frames {frames}", text, (5, 205), (5, 15))
+
+
 OTHERS = [
     *(make(scheme) for scheme in ("reno", "newreno", "cubic") for make in (clean, lossy)),
     clean("reno:pacing=true"),
@@ -153,6 +166,7 @@ OTHERS = [
     *map(wired_and_wireless, ("cubic", "cubic+packet-control")),
     Workload("cubic, 8 flows over three links", scenario("cubic", THREE_LINKS, 8), (5, 305), (5, 10)),
     dumbbell("cubic", 100),
+    *(wifi(stations, ampdu) for ampdu in (0, 65_535) for stations in (10, 50)),
     Workload("cubic+decoupling, 8 flows", scenario("cubic+decoupling", link(100), 8), (5, 305), (5, 10)),
 ]
 """Schemes in profile linux on 100 Mbit/s and 20 ms, and the rooms that a packet can go through."""
