@@ -191,6 +191,9 @@ fn drive(links: &mut [Link], arrivals: &Arrivals) -> Vec<(usize, Output)> {
             }
         };
         wakes[called] = links[called].poll_timeout();
+        while let Some(moved) = links[called].poll_moved() {
+            wakes[moved] = links[moved].poll_timeout();
+        }
     }
 }
 

@@ -133,6 +133,10 @@ impl Asked {
         self.handoffs = Some(Box::new(handoffs));
     }
 
+    pub fn has_handoffs(&self) -> bool {
+        self.handoffs.is_some()
+    }
+
     /// When the next hand-off begins.
     #[inline]
     fn handoff_at(&self) -> Time {

@@ -146,7 +146,7 @@ impl Link {
                 Kind::General(general)
             }
             Err(port) => {
-                port.with(change);
+                port.alter(change);
                 Kind::Shared(port)
             }
         };
@@ -272,6 +272,29 @@ impl Link {
             Kind::Lean(lean) => lean.next_out(),
             Kind::General(general) => general.next_out(),
             Kind::Shared(port) => port.next_out(),
+        }
+    }
+
+    /// Its number among the links on its medium, from 0, in the order in which they joined it. Absent without a medium.
+    pub fn number_on_medium(&self) -> Option<usize> {
+        match &self.kind {
+            Kind::Shared(port) => Some(port.link),
+            Kind::Lean(_) | Kind::General(_) => None,
+        }
+    }
+
+    /// Are both on the same medium?
+    pub fn shares_medium_with(&self, other: &Link) -> bool {
+        matches!((&self.kind, &other.kind), (Kind::Shared(one), Kind::Shared(other)) if one.is_beside(other))
+    }
+
+    /// The number of a link on the same medium whose [`poll_timeout`](Link::poll_timeout) may have changed since it was asked. To be called after
+    /// each call of a link on a medium, until there is none.
+    #[inline]
+    pub fn poll_moved(&self) -> Option<usize> {
+        match &self.kind {
+            Kind::Shared(port) => port.poll_moved(),
+            Kind::Lean(_) | Kind::General(_) => None,
         }
     }
 

@@ -44,6 +44,8 @@ pub struct Topology {
     /// Are the links in a row?
     is_chain: bool,
     turns: Turns,
+    /// The sides on each medium, as it numbers them.
+    media: Vec<Vec<Side>>,
     /// Which nodes have a station.
     has_station: Vec<bool>,
     /// How many times a packet has entered the next link without an event.
@@ -64,7 +66,8 @@ impl Topology {
         let turns = Turns::new(hops.iter().map(|hop| hop.link.poll_timeout()));
         let last = hops.iter().flat_map(|hop| hop.ends).max().unwrap_or_default();
         let is_chain = hops.iter().step_by(2).zip(0..).all(|(hop, node)| hop.ends == [node, node + 1]);
-        Topology { turns, has_station: vec![false; usize::from(last) + 1], is_chain, routes, passes: 0, hops }
+        let (has_station, media) = (vec![false; usize::from(last) + 1], media(&hops));
+        Topology { turns, media, has_station, is_chain, routes, passes: 0, hops }
     }
 
     /// Puts a station at `node`.
@@ -223,6 +226,43 @@ impl Topology {
     /// Notes when a side wants to be polled, after a call that may have changed that.
     #[inline(always)]
     fn settle(&mut self, side: Side) {
-        self.turns.set(side, self.hops[usize::from(side.0)].link.poll_timeout());
+        let link = &self.hops[usize::from(side.0)].link;
+        self.turns.set(side, link.poll_timeout());
+        if link.number_on_medium().is_some() {
+            self.settle_medium(side);
+        }
     }
+
+    /// The same for the other sides on its medium.
+    #[inline(never)]
+    fn settle_medium(&mut self, side: Side) {
+        let Topology { hops, turns, media, .. } = self;
+        let link = &hops[usize::from(side.0)].link;
+        let Some(sides) =
+            media.iter().find(|sides| hops[usize::from(sides[0].0)].link.shares_medium_with(link))
+        else {
+            return;
+        };
+        while let Some(number) = link.poll_moved() {
+            let moved = sides[number];
+            turns.set(moved, hops[usize::from(moved.0)].link.poll_timeout());
+        }
+    }
+}
+
+/// The sides on each medium, as it numbers them.
+fn media(hops: &[Hop]) -> Vec<Vec<Side>> {
+    let mut media: Vec<Vec<(usize, Side)>> = Vec::new();
+    for (hop, side) in hops.iter().zip(0..) {
+        let Some(number) = hop.link.number_on_medium() else { continue };
+        let is_its = |sides: &&mut Vec<(usize, Side)>| {
+            hops[usize::from(sides[0].1.0)].link.shares_medium_with(&hop.link)
+        };
+        match media.iter_mut().find(is_its) {
+            Some(sides) => sides.push((number, Side(side))),
+            None => media.push(vec![(number, Side(side))]),
+        }
+    }
+    media.iter_mut().for_each(|sides| sides.sort_unstable());
+    media.into_iter().map(|sides| sides.into_iter().map(|(_, side)| side).collect()).collect()
 }

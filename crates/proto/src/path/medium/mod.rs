@@ -4,18 +4,21 @@
 //! and delays. [`Access`] decides whose turn it is, and the link's [`Transmitter`](super::Transmitter) which packets it sends in a turn.
 //!
 //! A medium computes instead of waiting, as a [`Link`](super::Link) does. Whichever of its links is asked first, the medium carries out
-//! all turns until then, in order of time. Each link may be driven as if it were alone: since the others can only delay its turns, it
-//! is never late when it wakes at the time that it has named, though it may find that its turn has not come.
+//! all turns until then, in order of time. The first link names the next step of the medium as a time at which it must be woken, for
+//! all of them; each names the times at which its own packets come out. What happens on the medium may change the times that other
+//! links have named: [`Link::poll_moved`](super::Link::poll_moved) tells which.
 
 mod access;
 mod counts;
 mod kinds;
+mod port;
 mod unsettled;
 
 pub use access::{Access, Outcome, RoundRobin};
 pub(super) use counts::Read;
 pub use counts::{Airtime, Delays, TurnStats};
 pub use kinds::{Common, Keys, Kind, Radio};
+pub(super) use port::Port;
 pub(super) use unsettled::Unsettled;
 
 use super::general::General;
@@ -28,11 +31,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 #[derive(Clone)]
 pub struct Medium(Arc<Mutex<Shared>>);
 
-/// A link's place on a medium.
-pub(super) struct Port {
-    medium: Medium,
-    link: usize,
-}
+/// The link that names the next step of its medium.
+const HERALD: usize = 0;
 
 struct Shared {
     access: Box<dyn Access>,
@@ -44,18 +44,25 @@ struct Shared {
     spent: Spent,
     /// Scratch space; empty between calls.
     granted: Vec<usize>,
+    /// The links that will contend, and when.
+    wants: Vec<(Time, usize)>,
+    /// The links that have hand-offs.
+    handing_off: Vec<usize>,
+    /// The links whose next output may be another one than they said.
+    moved: Vec<usize>,
+    /// The next step, as the herald said it last.
+    heralded: Time,
 }
 
 struct Member {
     general: General,
-    /// When it will contend: never while it contends or sends, or has nothing to send.
-    wants: Time,
-    /// Does it contend or send?
+    /// Will it contend, or does it contend or send?
     is_engaged: bool,
     /// Since when it contends.
     since: Time,
     /// What the medium had done when the link's counts were reset.
     airtime_before: Airtime,
+    has_moved: bool,
 }
 
 /// A link's turn.
@@ -78,23 +85,31 @@ enum Step {
 
 impl Medium {
     pub fn new(access: impl Access + 'static) -> Medium {
-        let (links, turn, granted) = (Vec::new(), Vec::new(), Vec::new());
         let shared = Shared {
             access: Box::new(access),
-            links,
-            turn,
+            links: Vec::new(),
+            turn: Vec::new(),
             ends: Time::ZERO,
             spent: Spent::default(),
-            granted,
+            granted: Vec::new(),
+            wants: Vec::new(),
+            handing_off: Vec::new(),
+            moved: Vec::new(),
+            heralded: Time::NEVER,
         };
         Medium(Arc::new(Mutex::new(shared)))
     }
 
     pub(super) fn join(&self, mut general: General) -> Port {
         general.front.asked().waits_for_turn = true;
-        let mut shared = self.shared();
-        shared.links.push(Member::new(general));
-        Port { medium: self.clone(), link: shared.links.len() - 1 }
+        let link = {
+            let mut shared = self.shared();
+            shared.links.push(Member::new(general));
+            shared.links.len() - 1
+        };
+        let port = Port { medium: self.clone(), link };
+        port.alter(|_| ());
+        port
     }
 
     fn shared(&self) -> MutexGuard<'_, Shared> {
@@ -103,50 +118,10 @@ impl Medium {
     }
 }
 
-impl Port {
-    /// The link as it is.
-    pub fn with<R>(&self, f: impl FnOnce(&mut General) -> R) -> R {
-        f(&mut self.medium.shared().links[self.link].general)
-    }
-
-    /// The link after all that happens on the medium until `now`.
-    pub fn at<R>(&self, now: Time, f: impl FnOnce(&mut General) -> R) -> R {
-        let mut shared = self.medium.shared();
-        shared.catch_up(now);
-        f(&mut shared.links[self.link].general)
-    }
-
-    pub fn turn_stats(&self, now: Time) -> TurnStats {
-        let mut shared = self.medium.shared();
-        shared.catch_up(now);
-        let medium = shared.airtime(now);
-        let Member { general, airtime_before, .. } = &shared.links[self.link];
-        general.line.turn_stats(now, medium.since(airtime_before))
-    }
-
-    pub fn reset_stats(&self, now: Time) {
-        let mut shared = self.medium.shared();
-        shared.catch_up(now);
-        let airtime_before = shared.airtime(now);
-        let member = &mut shared.links[self.link];
-        member.general.reset_stats(now);
-        member.general.line.reset_turns(now);
-        member.airtime_before = airtime_before;
-    }
-
-    pub fn handle_packet(&self, now: Time, item: Item) {
-        self.medium.shared().handle_packet(now, self.link, item);
-    }
-
-    pub fn next_out(&self) -> Time {
-        self.medium.shared().next_out(self.link)
-    }
-}
-
 impl Member {
     fn new(general: General) -> Member {
         let (since, airtime_before) = (Time::ZERO, Airtime::default());
-        Member { general, wants: Time::NEVER, is_engaged: false, since, airtime_before }
+        Member { general, is_engaged: false, since, airtime_before, has_moved: false }
     }
 }
 
@@ -173,18 +148,22 @@ impl Shared {
 
     /// Carries out all turns and hand-offs until `now`, and lets forwarded packets join their queues.
     fn catch_up(&mut self, now: Time) {
-        loop {
-            let events = self.links.iter_mut().map(|member| member.general.front.asked().next_event());
-            let Some((event_at, link)) = events.zip(0..).min() else { return };
-            self.take_turns(now.min(event_at));
-            if now < event_at {
-                return;
-            }
+        while let Some((event_at, link)) = self.next_event().filter(|(event_at, _)| *event_at <= now) {
+            self.take_turns(event_at);
             let General { front, line, .. } = &mut self.links[link].general;
-            if front.asked().handle_event(line) {
+            let has_joined = front.asked().handle_event(line);
+            self.move_out(link);
+            if has_joined {
                 self.joined(event_at, link);
             }
         }
+        self.take_turns(now);
+    }
+
+    /// The next hand-off, or the next forwarded packet that joins its queue, and its link.
+    fn next_event(&mut self) -> Option<(Time, usize)> {
+        let Shared { handing_off, links, .. } = self;
+        handing_off.iter().map(|&link| (links[link].general.front.asked().next_event(), link)).min()
     }
 
     fn take_turns(&mut self, until: Time) {
@@ -199,17 +178,16 @@ impl Shared {
     }
 
     fn next_step(&self) -> (Time, Step) {
-        let wants = self.links.iter().zip(0..).map(|(member, link)| (member.wants, Step::Contends(link)));
         let turn = match self.turn.is_empty() {
             true => (self.access.next_turn(), Step::Begins),
             false => (self.ends, Step::Ends),
         };
-        wants.fold(turn, Ord::min)
+        self.wants.iter().map(|&(at, link)| (at, Step::Contends(link))).fold(turn, Ord::min)
     }
 
     fn contend(&mut self, now: Time, link: usize) {
-        let member = &mut self.links[link];
-        (member.wants, member.is_engaged, member.since) = (Time::NEVER, true, now);
+        self.wants.retain(|(_, other)| *other != link);
+        self.links[link].since = now;
         self.access.contend(now, link);
     }
 
@@ -217,38 +195,64 @@ impl Shared {
         self.access.grant(now, &mut self.granted);
         let collides = self.granted.len() > 1;
         self.ends = now;
-        for link in self.granted.drain(..) {
+        let mut granted = std::mem::take(&mut self.granted);
+        for link in granted.drain(..) {
             let Member { general: General { front, line, .. }, since, .. } = &mut self.links[link];
             let turn = Turn { start: now, waited: now.since(*since), collides };
             self.turn.push((link, front.asked().serve(turn, line)));
             self.ends = self.ends.max(line.free_at);
+            self.move_out(link);
         }
+        self.granted = granted;
         self.spent.on_turn(self.ends.since(now), collides);
     }
 
     fn end_turn(&mut self, now: Time) {
-        for (link, outcome) in std::mem::take(&mut self.turn) {
+        let mut turn = std::mem::take(&mut self.turn);
+        for (link, outcome) in turn.drain(..) {
             let Member { general: General { front, line, .. }, is_engaged, .. } = &mut self.links[link];
             front.asked().end_turn(now, line);
             *is_engaged = false;
+            self.move_out(link);
             self.access.release(now, link, outcome);
             self.rouse(now, link);
         }
+        self.turn = turn;
     }
 
     /// Lets a link contend as soon as it has something to send.
     fn rouse(&mut self, now: Time, link: usize) {
-        let member = &mut self.links[link];
-        if !member.is_engaged {
-            member.wants = member.general.front.asked().ready_at.max(now);
+        let Member { general, is_engaged, .. } = &mut self.links[link];
+        let ready_at = general.front.asked().ready_at;
+        if !*is_engaged && !ready_at.is_never() {
+            *is_engaged = true;
+            self.wants.push((ready_at.max(now), link));
         }
     }
 
-    fn next_out(&mut self, link: usize) -> Time {
+    /// The next output of `link` may be another one.
+    fn move_out(&mut self, link: usize) {
+        if !std::mem::replace(&mut self.links[link].has_moved, true) {
+            self.moved.push(link);
+        }
+    }
+
+    fn poll_moved(&mut self) -> Option<usize> {
         let step_at = self.next_step().0;
+        if std::mem::replace(&mut self.heralded, step_at) != step_at {
+            return Some(HERALD);
+        }
+        let link = self.moved.pop()?;
+        self.links[link].has_moved = false;
+        Some(link)
+    }
+
+    fn next_out(&mut self, link: usize) -> Time {
+        let step_at = if link == HERALD { self.next_step().0 } else { Time::NEVER };
         let General { front, line, .. } = &mut self.links[link].general;
         let asked = front.asked();
         let waits = !asked.ready_at.is_never();
-        asked.or_event(if waits { line.next_out.min(step_at) } else { line.next_out })
+        // A hand-off takes what waits, too.
+        asked.or_event(line.next_out.min(step_at).min(if waits { asked.next_event() } else { Time::NEVER }))
     }
 }
