@@ -21,6 +21,9 @@ struct Cell {
     mbps: f64,
 }
 
+/// Where queues are seconds long, one run of 5 s differs from the next by 15 %.
+const SEEDS: u64 = 4;
+
 const PLAIN: Cell =
     Cell { standard: "a", keys: "", stations: 1, up: true, traffic: "udp", loss: 0.0, slow: 0, mbps: 0.0 };
 
@@ -100,9 +103,10 @@ fn cells_carry_what_they_carry_in_ns3() {
     let mut off = Vec::new();
     for cell in CELLS {
         let scheme = if cell.traffic == "udp" { "reno" } else { cell.traffic };
-        let record = go(&cell.scenario(), scheme, 1);
-        let mbps = record.flows.iter().map(|flow| flow.goodput_bps).sum::<f64>() / 1e6;
-        let rtt = record.flows[0].rtt_p50_ms.unwrap_or_default();
+        let records = (1..=SEEDS).map(|seed| go(&cell.scenario(), scheme, seed)).collect::<Vec<_>>();
+        let flows = || records.iter().flat_map(|record| &record.flows);
+        let mbps = flows().map(|flow| flow.goodput_bps).sum::<f64>() / 1e6 / SEEDS as f64;
+        let rtt = flows().next().and_then(|flow| flow.rtt_p50_ms).unwrap_or_default();
         println!(
             "{}: {mbps:.2}, ns-3 {} ({:+.1} %), RTT {rtt:.0}",
             cell.name(),
@@ -113,8 +117,7 @@ fn cells_carry_what_they_carry_in_ns3() {
             off.push(cell.name());
         }
     }
-    // A queue of 2.8 s, of which ns-3 saw 10 s and this 5.
-    assert_eq!(off, ["802.11a  reno up n=2 loss=0 slow=1"]);
+    assert_eq!(off, [""; 0]);
 }
 
 /// One flow of Reno over 10 ms of wire to one station of 802.11n, in Mbit/s. `link` are keys of the Wi-Fi link.
