@@ -17,6 +17,7 @@ mod outlet;
 mod packet;
 pub mod packet_log;
 mod parcel;
+pub mod path_records;
 pub mod pcap;
 mod placement;
 pub mod record;

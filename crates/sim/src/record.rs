@@ -2,6 +2,7 @@
 
 use crate::circuit::Circuit;
 use crate::flow::{Flow, Totals};
+use crate::path_records::{MediumRecord, TurnRecord};
 pub use crate::repairing::RepairRecord;
 use crate::scenario::model;
 use airtcp_proto::path::LinkStats;
@@ -28,6 +29,9 @@ pub struct RunRecord {
     pub flows: Vec<Box<FlowRecord>>,
     /// Each link's way there and way back, in path order.
     pub links: Vec<LinkRecord>,
+    /// Media that links share. Absent where there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub media: Vec<MediumRecord>,
     /// TCP circuits; empty where there are none.
     pub circuits: Vec<CircuitRecord>,
     /// Events that the engine handled, and data packets that reached their receiver, warm-up included.
@@ -108,6 +112,9 @@ pub struct LinkRecord {
     pub drops_corruption: u64,
     pub drops_outage: u64,
     pub marks: u64,
+    /// Absent for a link that is on no medium.
+    #[serde(flatten)]
+    pub turns: Option<TurnRecord>,
 }
 
 /// One TCP circuit.
@@ -225,8 +232,14 @@ impl FlowRecord {
 }
 
 impl LinkRecord {
-    /// `stats` are those of one direction of the link called `name`, over `period`.
-    pub fn new(name: &str, direction: &'static str, stats: &LinkStats, period: Dur) -> LinkRecord {
+    /// `stats` and `turns` are those of one direction of the link called `name`, over `period`.
+    pub(crate) fn new(
+        name: &str,
+        direction: &'static str,
+        stats: &LinkStats,
+        period: Dur,
+        turns: Option<TurnRecord>,
+    ) -> LinkRecord {
         LinkRecord {
             name: name.to_owned(),
             direction,
@@ -242,6 +255,7 @@ impl LinkRecord {
             drops_corruption: stats.dropped(DropCause::Corruption),
             drops_outage: stats.dropped(DropCause::Outage),
             marks: stats.marked_packets,
+            turns,
         }
     }
 }

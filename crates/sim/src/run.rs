@@ -6,8 +6,9 @@ use crate::error::RunError;
 use crate::flow::{Flow, Shared};
 use crate::network::Network;
 use crate::packet_log::{PacketLog, PacketSeries};
+use crate::path_records::PathNames;
 use crate::placement::{Stations, direction};
-use crate::record::{CircuitRecord, FlowRecord, LinkRecord, RunRecord, jain_index};
+use crate::record::{CircuitRecord, FlowRecord, RunRecord, jain_index};
 use crate::routes::Ways;
 use crate::scenario::{Scenario, model};
 use crate::series::{Recorder, Series};
@@ -241,6 +242,9 @@ fn record(scenario: &Scenario, scheme: String, seed: u64, finished: &mut Finishe
         let Shared { spec, is_measured, ref scheme, .. } = *flow.shared;
         Bounded { spec, instance: flow.instance, is_measured, packet: PacketSize::of(&scheme.config) }
     };
+    let (names, period) = (PathNames::of(scenario), scenario.duration.saturating_sub(scenario.warmup));
+    let (now, topology) = (finished.network.now, &mut finished.network.topology);
+    let (links, media) = (names.links(topology, now, period), names.media(topology, now));
     let measured = || flows.iter().filter(|flow| flow.measured).map(|flow| flow.goodput_bps);
     RunRecord {
         scheme,
@@ -250,7 +254,8 @@ fn record(scenario: &Scenario, scheme: String, seed: u64, finished: &mut Finishe
         goodput_bps: measured().sum(),
         jain_index: jain_index(measured()),
         bound_bps: bound_bps(scenario, seed, finished.flows.iter().map(to_bound)),
-        links: link_records(scenario, finished),
+        links,
+        media,
         circuits: circuit_records(finished),
         events,
         packets_delivered: finished.flows.iter().map(Flow::packets_delivered).sum(),
@@ -270,22 +275,6 @@ fn flow_records(scenario: &Scenario, finished: &Finished) -> Vec<Box<FlowRecord>
         .map(|((flow, totals), under_way)| {
             let spec = &scenario.flows[flow.shared.spec];
             Box::new(FlowRecord::new(spec, flow, totals, under_way, period))
-        })
-        .collect()
-}
-
-fn link_records(scenario: &Scenario, finished: &mut Finished) -> Vec<LinkRecord> {
-    let period = scenario.duration.saturating_sub(scenario.warmup);
-    let (now, topology) = (finished.network.now, &mut finished.network.topology);
-    topology
-        .sides()
-        .map(|side| {
-            let direction = match side.direction() {
-                Direction::Forward => "forward",
-                Direction::Reverse => "reverse",
-            };
-            let stats = topology.side_mut(side).stats(now);
-            LinkRecord::new(&scenario.links[side.link()].name, direction, &stats, period)
         })
         .collect()
 }

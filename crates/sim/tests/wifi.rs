@@ -1,11 +1,16 @@
-//! Wi-Fi cells beside ns-3.44: 1 500-byte packets, all stations at the same distance, RTS off. Then one station, near or far.
+//! Wi-Fi cells beside ns-3.44: 1 500-byte packets, all stations at the same distance, RTS off. Then one station, near or far, and
+//! what records say of cells.
 
 use crate::common::go;
-use airtcp_sim::Scenario;
+use airtcp_sim::path_records::TurnRecord;
+use airtcp_sim::record::LinkRecord;
+use airtcp_sim::{RunRecord, Scenario};
+use proptest::prelude::*;
 use std::fmt::Write;
 use std::path::Path;
 
 /// A cell as ns-3 had it.
+#[derive(Clone, Debug)]
 struct Cell {
     standard: &'static str,
     keys: &'static str,
@@ -172,4 +177,88 @@ fn the_stronger_the_signal_the_more_ideal_carries_and_minstrel_is_not_far_behind
         assert!(minstrel >= 0.9 * ideal, "{db} dB: {minstrel} of {ideal}");
         weaker = ideal;
     }
+}
+
+fn turns(link: &LinkRecord) -> &TurnRecord {
+    link.turns.as_ref().expect("it is on a medium")
+}
+
+fn on_air(record: &RunRecord) -> impl Iterator<Item = &LinkRecord> {
+    record.links.iter().filter(|link| link.turns.is_some())
+}
+
+/// Two numbers of seconds, rounded to the nanosecond before they were added.
+fn same(one: f64, other: f64) -> bool {
+    (one - other).abs() < 1e-6
+}
+
+fn cells() -> impl Strategy<Value = Cell> {
+    let standard = prop::sample::select(&["a", "n"][..]);
+    let traffic = prop::sample::select(&["udp", "reno", "bbr"][..]);
+    let keys = prop::sample::select(&["", "attempts = 1", "attempts = 2\ncw_min = 3", "cw_max = 15"][..]);
+    (standard, keys, traffic, 1u32..6, any::<bool>(), 0.0..0.6, 0u32..2).prop_map(
+        |(standard, keys, traffic, stations, up, loss, slow)| Cell {
+            standard,
+            keys,
+            traffic,
+            stations,
+            up,
+            loss,
+            slow,
+            mbps: 0.0,
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(12))]
+
+    /// Airtime sums to the time that is measured, after a warm-up that ends in the middle of things, and losses to their causes.
+    #[test]
+    fn a_record_accounts_for_the_airtime_and_for_each_loss(cell in cells(), seed in 1u64..1000) {
+        let scenario = cell.scenario();
+        let scheme = if cell.traffic == "udp" { "reno" } else { cell.traffic };
+        let record = go(&scenario, scheme, seed);
+        let [air] = &record.media[..] else { panic!("{:?}", record.media) };
+        prop_assert!(same(air.idle_s + air.busy_s + air.collided_s, record.duration_s - record.warmup_s), "{air:?}");
+        let alone: f64 = on_air(&record).map(|link| turns(link).airtime_s - turns(link).airtime_collided_s).sum();
+        prop_assert!(same(alone, air.busy_s), "{alone} {air:?}");
+        for link in on_air(&record) {
+            let turns = turns(link);
+            prop_assert!(same(turns.airtime_s / (record.duration_s - record.warmup_s), link.utilisation));
+            prop_assert_eq!(turns.frames_sent - turns.retries, link.packets_sent);
+            prop_assert!(turns.airtime_collided_s <= air.collided_s + 1e-6);
+            prop_assert!(turns.txops <= turns.frames_sent && turns.txops_collided <= turns.frames_collided);
+            // Packets in the receiver's window when the warm-up or the run ends.
+            let failed = turns.failed_collision + turns.failed_error;
+            prop_assert!(failed.abs_diff(link.drops_corruption) <= 64, "{link:?}");
+            let again = turns.frames_collided + turns.frames_erred;
+            prop_assert!(again.abs_diff(turns.retries + failed) <= 64, "{link:?}");
+            prop_assert!(cell.keys != "attempts = 1" || turns.retries == 0);
+        }
+    }
+}
+
+/// Heusse et al. (2003): stations that always have something to send send the same number of frames, so that one at 6 Mbit/s has
+/// the airtime T_slow / (T_slow + 3 T_fast).
+#[test]
+fn the_slow_station_of_the_anomaly_takes_the_airtime() {
+    let text = include_str!("../../../scenarios/wifi-anomaly.toml");
+    let udp = "traffic = { kind = \"udp\", rate = \"40Mbit/s\", packet = \"1500B\" }\nmeasure = true";
+    let text = text.replace("to = \"server\"", &format!("to = \"server\"\n{udp}"));
+    let scenario = Scenario::load(&text, "wifi-anomaly.toml", Path::new(""), &[]).unwrap();
+    let record = go(&scenario, "cubic", 1);
+    let stations: Vec<_> = on_air(&record).filter(|link| link.direction == "reverse").map(turns).collect();
+    let mean = stations.iter().map(|station| station.frames_sent).sum::<u64>() as f64 / 4.0;
+    for station in &stations {
+        let off = station.frames_sent as f64 / mean - 1.0;
+        println!("{}: {} frames, {:+.1} %", station.transmitter, station.frames_sent, 100.0 * off);
+        assert!(off.abs() < 0.05, "{station:?}");
+    }
+    let airtime: f64 = stations.iter().map(|station| station.airtime_s).sum();
+    let slow = stations.iter().find(|station| station.transmitter == "phone").unwrap().airtime_s / airtime;
+    // Preamble, symbols, SIFS and acknowledgment of 1 536 bytes at 6 and at 54 Mbit/s, in µs.
+    let expected = 2132.0 / (2132.0 + 3.0 * 292.0);
+    println!("airtime {slow:.3}, by the same number of frames {expected:.3}");
+    assert!((slow - expected).abs() < 0.01);
 }

@@ -7,10 +7,10 @@ use super::ports::{Port, way_out};
 use super::slab::{Destination, Slab};
 use super::station::Station;
 use airtcp_proto::Chances;
-use airtcp_proto::middlebox::Direction;
 use airtcp_proto::path::{Fate, Output, QueueView};
 use airtcp_proto::queue::{DropCause, Item};
 use airtcp_sim::links;
+use airtcp_sim::path_records::{MediumRecord, PathNames};
 use airtcp_sim::record::LinkRecord;
 use airtcp_sim::routes::{RouteId, Routes};
 use airtcp_sim::scenario::model::Scenario;
@@ -29,7 +29,7 @@ pub struct Emulator<O = ()> {
     topology: Topology,
     /// How packets get from one node to another.
     route_of: BTreeMap<[u16; 2], RouteId>,
-    link_names: Vec<String>,
+    names: PathNames,
     ports: Vec<Port>,
     framing: Framing,
     station: Option<Station>,
@@ -77,7 +77,7 @@ impl Emulator {
         Emulator {
             topology: Topology::new(links::build_all(scenario, &chances), routes),
             route_of,
-            link_names: scenario.links.iter().map(|link| link.name.clone()).collect(),
+            names: PathNames::of(scenario),
             counts: vec![Counts::default(); ports.len()],
             ports,
             framing: Framing::Ip,
@@ -118,12 +118,12 @@ impl<O: Observer> Emulator<O> {
     /// Replaces the observer.
     #[must_use]
     pub fn with_observer<P: Observer>(self, observer: P) -> Emulator<P> {
-        let Emulator { topology, link_names, ports, framing, station, packets, ready, fetched, .. } = self;
+        let Emulator { topology, names, ports, framing, station, packets, ready, fetched, .. } = self;
         let Emulator { counts, since, route_of, .. } = self;
         Emulator {
             topology,
             route_of,
-            link_names,
+            names,
             ports,
             framing,
             station,
@@ -196,19 +196,13 @@ impl<O: Observer> Emulator<O> {
     /// [`reset_stats`](Emulator::reset_stats).
     pub fn link_records(&mut self, now: Time) -> Vec<LinkRecord> {
         self.advance(now);
-        let period = now.since(self.since);
-        let Emulator { topology, link_names, .. } = self;
-        topology
-            .sides()
-            .map(|side| {
-                let stats = topology.side_mut(side).stats(now);
-                let direction = match side.direction() {
-                    Direction::Forward => "forward",
-                    Direction::Reverse => "reverse",
-                };
-                LinkRecord::new(&link_names[side.link()], direction, &stats, period)
-            })
-            .collect()
+        self.names.links(&mut self.topology, now, now.since(self.since))
+    }
+
+    /// The media that links share, over the same time.
+    pub fn medium_records(&mut self, now: Time) -> Vec<MediumRecord> {
+        self.advance(now);
+        self.names.media(&mut self.topology, now)
     }
 
     /// Each link's queues as they are now, in the order of [`link_records`](Emulator::link_records).

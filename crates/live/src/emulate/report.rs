@@ -6,6 +6,7 @@ use super::emulator::Emulator;
 use super::lateness::LATE;
 use super::observer::Observer;
 use airtcp_proto::path::QueueView;
+use airtcp_sim::path_records::{MediumRecord, TurnRecord};
 use airtcp_sim::record::LinkRecord;
 use airtcp_wire::{Dur, Rate, Time};
 use serde::Serialize;
@@ -26,6 +27,9 @@ pub struct Report {
     pub absences: u64,
     pub longest_absence_ms: f64,
     pub links: Vec<LinkRecord>,
+    /// Absent where links share none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub media: Vec<MediumRecord>,
 }
 
 /// One direction along the path.
@@ -48,7 +52,7 @@ impl Report {
         emulator: &mut Emulator<O>,
         kept: &Timekeeping,
     ) -> Report {
-        let links = emulator.link_records(now);
+        let (links, media) = (emulator.link_records(now), emulator.medium_records(now));
         let way = |port: usize| WayReport {
             name: names[port].clone(),
             missed_packets: kept.missed[port],
@@ -62,7 +66,29 @@ impl Report {
             absences: kept.absences,
             longest_absence_ms: kept.longest_absence.as_secs_f64() * 1e3,
             links,
+            media,
         }
+    }
+
+    /// How the media that links share were used.
+    fn air(&self) -> impl Iterator<Item = String> {
+        let media = self.media.iter().map(|medium| {
+            let MediumRecord { name, idle_s, busy_s, collided_s } = medium;
+            let [idle, busy, collided] =
+                [idle_s, busy_s, collided_s].map(|time_s| 100.0 * time_s / self.duration_s.max(1e-9));
+            format!("medium {name}: {idle:.1} % idle, {busy:.1} % busy, {collided:.1} % in collisions")
+        });
+        let links = self.links.iter().filter_map(|link| {
+            let turns = link.turns.as_ref()?;
+            let TurnRecord { transmitter, receiver, frames_sent, retries, .. } = turns;
+            let TurnRecord { failed_collision, failed_error, .. } = turns;
+            let airtime = 100.0 * link.utilisation;
+            Some(format!(
+                "  {transmitter} to {receiver}: {airtime:.1} % of the time, {frames_sent} frames, {retries} of them again; \
+                 lost: {failed_collision} by collisions, {failed_error} by errors"
+            ))
+        });
+        media.chain(links)
     }
 
     /// Reasons to doubt figures measured over this path: the machine did not keep up.
@@ -115,7 +141,7 @@ impl fmt::Display for Report {
             let lateness = &way.departures.lateness;
             format!("{} ({:.2}%)", lateness.late_departures, lateness.late_share() * 100.0)
         })?;
-        self.warnings().iter().try_for_each(|warning| writeln!(f, "{warning}"))
+        self.air().chain(self.warnings()).try_for_each(|line| writeln!(f, "{line}"))
     }
 }
 
@@ -195,6 +221,8 @@ impl Live {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use airtcp_sim::Scenario;
+    use std::path::Path;
 
     fn report(entered_packets: u64) -> Report {
         let way = |name: &str, entered_packets| WayReport {
@@ -204,7 +232,15 @@ mod tests {
             departures: DepartureRecord::default(),
         };
         let ways = [way("there", 0), way("back", entered_packets)];
-        Report { seed: 7, duration_s: 1.0, ways, absences: 3, longest_absence_ms: 2.0, links: Vec::new() }
+        Report {
+            seed: 7,
+            duration_s: 1.0,
+            ways,
+            absences: 3,
+            longest_absence_ms: 2.0,
+            links: Vec::new(),
+            media: Vec::new(),
+        }
     }
 
     #[test]
@@ -212,6 +248,20 @@ mod tests {
         assert_eq!(report(0).to_string(), "1.0 s, seed 7: no packets entered the path\n");
         let told = report(1).to_string();
         assert!(told.contains("packets in") && told.contains("descheduled 3 times"), "{told}");
+    }
+
+    #[test]
+    fn it_says_how_a_medium_was_used() {
+        let text = "[[medium]]\nname = \"air\"\n[[link]]\nmedium = \"air\"";
+        let scenario = Scenario::load(text, "t.toml", Path::new(""), &[]).unwrap();
+        let (mut emulator, end) = (Emulator::end_to_end(&scenario, 1), Time::ZERO + Dur::from_secs(1));
+        let (links, media) = (emulator.link_records(end), emulator.medium_records(end));
+        let told = Report { links, media, ..report(1) }.to_string();
+        assert!(told.contains("medium air: 100.0 % idle, 0.0 % busy, 0.0 % in collisions"), "{told}");
+        assert!(
+            told.contains("  node1 to node0: 0.0 % of the time, 0 frames, 0 of them again; lost: 0"),
+            "{told}"
+        );
     }
 
     #[test]

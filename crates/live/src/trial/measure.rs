@@ -6,6 +6,7 @@ use super::flows::Flow;
 use super::meter::{CircuitMeter, FlowMeter, Meter};
 use crate::emulate::{Clock, Control, Emulator, PacketSocket, Timekeeping, drive};
 use airtcp_proto::tcp::SenderView;
+use airtcp_sim::path_records::MediumRecord;
 use airtcp_sim::record::LinkRecord;
 use airtcp_sim::scenario::model::Scenario;
 use airtcp_sim::series::{Recorder, Series};
@@ -21,6 +22,7 @@ pub struct Measured {
     /// By number, since the warm-up: what the packets show, and what the sending gateway reports.
     pub circuits: Vec<(CircuitMeter, CircuitAccount)>,
     pub links: Vec<LinkRecord>,
+    pub media: Vec<MediumRecord>,
     pub series: Option<Series>,
     pub events: u64,
     pub packets_delivered: u64,
@@ -131,7 +133,8 @@ pub fn measure(
         timekeeping.unsent.iter().sum(),
         emulator.counts().iter().map(|counts| counts.refused_memory).sum(),
     ];
-    let links = emulator.link_records(Time::ZERO + scenario.duration);
+    let end = Time::ZERO + scenario.duration;
+    let (links, media) = (emulator.link_records(end), emulator.medium_records(end));
     let mut meter = emulator.into_observer();
     let series = meter.recorder.take();
     let counted = meter.read().into_iter().zip(accounts.iter().zip(&before));
@@ -148,6 +151,7 @@ pub fn measure(
         flows,
         circuits,
         links,
+        media,
         series,
         events,
         packets_delivered,

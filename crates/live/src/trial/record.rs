@@ -120,6 +120,7 @@ pub fn record(
         jain_index: jain_index(goodputs()),
         bound_bps: *bound_bps,
         links: measured.links.clone(),
+        media: measured.media.clone(),
         circuits: circuits.iter().map(|label| circuit_record(label, measured)).collect(),
         events: measured.events,
         packets_delivered: measured.packets_delivered,
