@@ -44,7 +44,14 @@ class Flow(TypedDict):
 
 
 class Link(TypedDict):
-    """One direction of one link. `queue_average_max` is RED's largest average; None for other queues."""
+    """One direction of one link. `queue_average_max` is RED's largest average; None for other queues.
+
+    What follows `marks` is there for a link on a medium. A frame is an MPDU, and a TXOP a turn to send.
+    Packets are given up (`failed_…`, among `drops_corruption`) by what befell the last attempt.
+    `access_delay` is of each TXOP, from when there was something to send and the last one was over;
+    `retry_delay` of each packet that was read, from the end of its first frame to that of its last;
+    `reordering_delay` of the same, until those before it were read or given up.
+    """
 
     name: str
     direction: str
@@ -60,6 +67,37 @@ class Link(TypedDict):
     drops_corruption: int
     drops_outage: int
     marks: int
+    medium: NotRequired[str]
+    transmitter: NotRequired[str]
+    receiver: NotRequired[str]
+    txops: NotRequired[int]
+    txops_collided: NotRequired[int]
+    frames_sent: NotRequired[int]
+    retries: NotRequired[int]
+    frames_collided: NotRequired[int]
+    frames_erred: NotRequired[int]
+    failed_collision: NotRequired[int]
+    failed_error: NotRequired[int]
+    airtime_s: NotRequired[float]
+    airtime_collided_s: NotRequired[float]
+    access_delay_mean_ms: NotRequired[float]
+    access_delay_max_ms: NotRequired[float]
+    retry_delay_mean_ms: NotRequired[float]
+    retry_delay_max_ms: NotRequired[float]
+    reordering_delay_mean_ms: NotRequired[float]
+    reordering_delay_max_ms: NotRequired[float]
+
+
+class Medium(TypedDict):
+    """One medium. The times sum to that of the run without its warm-up.
+
+    It is busy while one station has its turn, with what acknowledges it, and collided while several have.
+    """
+
+    name: str
+    idle_s: float
+    busy_s: float
+    collided_s: float
 
 
 class Circuit(TypedDict):
@@ -101,6 +139,7 @@ class Run(TypedDict):
     bound_bps: float
     flows: list[Flow]
     links: list[Link]
+    media: NotRequired[list[Medium]]
     circuits: list[Circuit]
     events: int
     packets_delivered: int

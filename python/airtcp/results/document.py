@@ -8,7 +8,17 @@ import tomllib
 import types
 from collections.abc import Mapping
 from dataclasses import asdict, is_dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, get_args, get_origin, get_type_hints, is_typeddict
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Literal,
+    NotRequired,
+    TypedDict,
+    get_args,
+    get_origin,
+    get_type_hints,
+    is_typeddict,
+)
 
 from airtcp._engine import version
 from airtcp.facts.assumption import Assumption
@@ -113,12 +123,12 @@ def _schema(kind: Any) -> dict[str, Any]:
     if kind in _SCALARS:
         return _SCALARS[kind]
     if is_typeddict(kind) or is_dataclass(kind):
-        fields = {name: _schema(hint) for name, hint in get_type_hints(kind).items()}
+        hints = get_type_hints(kind, include_extras=True)
         return {
             "type": "object",
             "description": kind.__doc__,
-            "properties": fields,
-            "required": list(fields),
+            "properties": {name: _schema(hint) for name, hint in get_type_hints(kind).items()},
+            "required": [name for name, hint in hints.items() if get_origin(hint) is not NotRequired],
             "additionalProperties": False,
         }
     origin, arguments = get_origin(kind), get_args(kind)

@@ -9,6 +9,7 @@ from airtcp.results.comparison import Comparison
 from airtcp.results.one_run import RunResult
 from airtcp.results.side_by_side import SideBySide
 from airtcp.showing import standings
+from airtcp.showing.air_tables import station_text, use_text
 from airtcp.showing.comparison_table import as_text, columns
 from airtcp.showing.lines import run_lines
 from airtcp.showing.pair_table import pair_columns
@@ -25,7 +26,8 @@ def text_of(found: object) -> str:
 def _(found: Comparison) -> str:
     summaries = found.summaries
     table = as_text(summaries, columns(summaries), found.failed_schemes)
-    return "\n".join([found.headline, table if found.runs else "no runs", *found.notes])
+    tables = [table, *use_text(found.runs)] if found.runs else ["no runs"]
+    return "\n".join([found.headline, *tables, *found.notes])
 
 
 @text_of.register
@@ -36,7 +38,7 @@ def _(found: SideBySide) -> str:
 
 @text_of.register
 def _(found: RunResult) -> str:
-    return "\n".join([*run_lines(found.run), *found.notes])
+    return "\n".join([*run_lines(found.run), *station_text(found.run), *found.notes])
 
 
 @text_of.register

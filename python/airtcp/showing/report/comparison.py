@@ -11,7 +11,7 @@ from airtcp.facts.units import rate_scale
 from airtcp.results.comparison import Comparison
 from airtcp.showing.comparison_table import columns
 from airtcp.showing.report.blocks import Block, Section, Source, Table, Text
-from airtcp.showing.report.facts import assumed, host_section, repeat_section, truth_table
+from airtcp.showing.report.facts import airtime_tables, assumed, host_section, repeat_section, truth_table
 from airtcp.showing.report.figure import Figure
 from airtcp.showing.report.over_runs import completion_cdf, goodput_bars
 from airtcp.showing.report.over_time import figures, runs_of
@@ -70,6 +70,7 @@ def _summary(found: Comparison) -> Iterator[Block]:
     yield from (Source("Failures", text, "failure.txt") for text in texts)
     yield summary_table(found.summaries, found.best)
     yield truth_table(found.runs, on_linux=found.host is not None)
+    yield from airtime_tables(found.runs)
 
 
 def _figures(found: Comparison) -> Iterator[Figure]:

@@ -12,6 +12,7 @@ from airtcp.facts.records import Flow, Run
 from airtcp.facts.scenario import seeds_of
 from airtcp.facts.summary import group, measured
 from airtcp.linux.host import Host
+from airtcp.showing.air_tables import station_table, use_table
 from airtcp.showing.report.blocks import Block, Facts, List, Section, Source, Table, Text
 
 
@@ -113,6 +114,20 @@ def truth_table(runs: Sequence[Run], *, on_linux: bool = False) -> Table:
         ["scheme", *(_TRUTHS[place][0] for place in shown)],
         [[scheme, *(_mean(row[place]) for place in shown)] for scheme, row in means.items()],
     )
+
+
+def airtime_tables(runs: Sequence[Run]) -> list[Table]:
+    """Returns how the media that links share were used, if there are any."""
+    headings, rows = use_table(runs)
+    about = "Airtime, mean per run, and packets lost after the last attempt or in a queue."
+    return [Table(about, [heading.title for heading in headings], rows)] if rows else []
+
+
+def station_tables(run: Run) -> list[Table]:
+    """Returns what each station of the media sent, if there are any."""
+    headings, rows = station_table(run)
+    about = "Stations: their airtime, and packets lost after the last attempt or in a queue."
+    return [Table(about, [heading.title for heading in headings], rows)] if rows else []
 
 
 def _count(flow: Flow, key: str) -> int:

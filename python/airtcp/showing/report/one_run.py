@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from airtcp.results.one_run import RunResult
+from airtcp.showing.lines import run_lines
 from airtcp.showing.report.blocks import Block, List, Section, Text
-from airtcp.showing.report.facts import assumed, host_section, repeat_section, truth_table
+from airtcp.showing.report.facts import assumed, host_section, repeat_section, station_tables, truth_table
 from airtcp.showing.report.over_time import figures, runs_of
 from airtcp.showing.report.page import Page
-from airtcp.showing.terminal import text_of
 
 
 def run_page(found: RunResult, command: str | None = None) -> Page:
     """`command` repeats the run."""
-    scenario, said = found.scenario, text_of(found).split("\n")
+    scenario, said = found.scenario, [*run_lines(found.run), *found.notes]
     on_linux = found.host is not None
     told = List([line.strip() for line in said[1:]])
     blocks: list[Block] = [
-        Section("Summary", [told, truth_table([found.run], on_linux=on_linux)]),
+        Section("Summary", [told, truth_table([found.run], on_linux=on_linux), *station_tables(found.run)]),
         *assumed(found.fitted),
     ]
     looked_at = None
