@@ -30,10 +30,18 @@ struct Hop {
 enum Onward {
     /// The link keeps each packet until it comes out, which is an event.
     Event,
+    /// The same, and what happens to the link may change when others on its medium want to be polled.
+    Medium,
     /// The packet enters the next link at once. Nothing happens to it at the node between them.
     NextLink,
     /// The packet has reached an end of the path or a station. Its sender keeps it until then.
     Foreseen,
+}
+
+impl Onward {
+    fn is_event(self) -> bool {
+        matches!(self, Onward::Event | Onward::Medium)
+    }
 }
 
 const NOWHERE: u16 = u16::MAX;
@@ -60,7 +68,8 @@ impl Topology {
             .flat_map(|([from, to], (forward, reverse))| [([from, to], forward), ([to, from], reverse)]);
         let hop = |(ends, link): ([usize; 2], Link)| {
             let ends = ends.map(|node| node as u16);
-            Hop { link, onward: Onward::Event, next: Side(0), ends, plain_end: ends[1] }
+            let onward = if link.number_on_medium().is_some() { Onward::Medium } else { Onward::Event };
+            Hop { link, onward, next: Side(0), ends, plain_end: ends[1] }
         };
         let hops: Vec<Hop> = both.map(hop).collect();
         let turns = Turns::new(hops.iter().map(|hop| hop.link.poll_timeout()));
@@ -178,7 +187,7 @@ impl Topology {
         let (mut now, mut side) = (now, side);
         loop {
             let Hop { link, onward, next, .. } = &mut hops[usize::from(side.0)];
-            if *onward == Onward::Event {
+            if onward.is_event() {
                 link.handle_packet(now, item);
             } else if let Some(at) = link.pass(now, item.bytes, || item) {
                 if *onward == Onward::Foreseen || at.is_never() {
@@ -189,7 +198,7 @@ impl Topology {
                 (now, side) = (at, *next);
                 continue;
             }
-            self.settle(side);
+            self.settle_all(side);
             return None;
         }
     }
@@ -197,7 +206,7 @@ impl Topology {
     #[inline]
     pub fn poll(&mut self, now: Time, side: Side) -> Option<Output> {
         let output = self.side_mut(side).poll_delivery(now);
-        self.settle(side);
+        self.settle_all(side);
         output
     }
 
@@ -226,26 +235,25 @@ impl Topology {
     /// Notes when a side wants to be polled, after a call that may have changed that.
     #[inline(always)]
     fn settle(&mut self, side: Side) {
-        let link = &self.hops[usize::from(side.0)].link;
-        self.turns.set(side, link.poll_timeout());
-        if link.number_on_medium().is_some() {
+        self.turns.set(side, self.hops[usize::from(side.0)].link.poll_timeout());
+    }
+
+    /// The same, also for the other sides on its medium.
+    #[inline]
+    fn settle_all(&mut self, side: Side) {
+        self.settle(side);
+        if self.hops[usize::from(side.0)].onward == Onward::Medium {
             self.settle_medium(side);
         }
     }
 
-    /// The same for the other sides on its medium.
     #[inline(never)]
     fn settle_medium(&mut self, side: Side) {
         let Topology { hops, turns, media, .. } = self;
-        let link = &hops[usize::from(side.0)].link;
-        let Some(sides) =
-            media.iter().find(|sides| hops[usize::from(sides[0].0)].link.shares_medium_with(link))
-        else {
-            return;
-        };
-        while let Some(number) = link.poll_moved() {
-            let moved = sides[number];
-            turns.set(moved, hops[usize::from(moved.0)].link.poll_timeout());
+        let link = |side: Side| &hops[usize::from(side.0)].link;
+        let medium = media.iter().find(|sides| link(sides[0]).shares_medium_with(link(side)));
+        while let Some((number, sides)) = link(side).poll_moved().zip(medium) {
+            turns.set(sides[number], link(sides[number]).poll_timeout());
         }
     }
 }

@@ -57,7 +57,7 @@ impl Topology {
             Direction::Reverse => side.link() < usize::from(node),
         };
         let mut beyond = self.sides().filter(|&side| is_beyond(side) && side != back);
-        let can_be = beyond.all(|side| self.hops[usize::from(side.0)].onward != Onward::Event)
+        let can_be = beyond.all(|side| !self.hops[usize::from(side.0)].onward.is_event())
             && [there, back].into_iter().all(|side| self.can_pass(side));
         if can_be {
             self.foresee([there, back]);
@@ -90,7 +90,7 @@ impl Topology {
     pub fn foreseen_sides(&self, direction: Direction) -> Vec<Side> {
         let sides = self.sides().filter(|side| side.direction() == direction);
         let mut sides: Vec<Side> =
-            sides.filter(|side| self.hops[usize::from(side.0)].onward != Onward::Event).collect();
+            sides.filter(|side| !self.hops[usize::from(side.0)].onward.is_event()).collect();
         if direction == Direction::Forward {
             sides.reverse();
         }
