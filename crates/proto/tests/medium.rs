@@ -135,7 +135,7 @@ fn links(cell: &Cell, log: &Log) -> Vec<Link> {
     let medium = match cell.access {
         Who::RoundRobin => Medium::new(RoundRobin::default()),
         Who::Slots => Medium::new(Slots::new()),
-        Who::Wifi => wifi::Config::default().build(&[0, 1, 0, 1], chance("wifi")),
+        Who::Wifi => wifi::Config::default().build(&[[0, 1], [1, 0], [0, 1], [1, 0]], chance("wifi")),
     };
     let link = |(number, &most): (usize, &usize)| {
         aggregating(number, most, 20, log)

@@ -26,14 +26,14 @@ fn transmitter(config: &Config) -> Box<dyn Transmitter> {
 
 /// `stations` that always have something to send to their access point.
 fn saturated(config: &Config, stations: usize, seconds: u64) -> Seen {
-    let nodes: Vec<usize> = (1..=stations).collect();
-    let medium = config.build(&nodes, chance("access"));
+    let ends: Vec<[usize; 2]> = (1..=stations).map(|station| [station, 0]).collect();
+    let medium = config.build(&ends, chance("access"));
     let each = 4_000 * seconds as u32 / stations as u32 * 2;
     let link = |_| {
         let queue = Box::new(DropTail::new(Limit::packets(each)));
         Link::new(queue, transmitter(config), Dur::ZERO).with_arq(config.arq()).on(&medium)
     };
-    let mut links: Vec<Link> = nodes.iter().map(link).collect();
+    let mut links: Vec<Link> = ends.iter().map(link).collect();
     for link in &mut links {
         (0..each).for_each(|id| {
             link.handle_packet(Time::ZERO, Item { id, bytes: PACKET_BYTES, ..Item::default() })
@@ -99,7 +99,7 @@ fn a_saturated_cell_carries_what_bianchis_closed_form_says() {
 /// they say so.
 fn learned(step: Option<Dur>) -> Vec<(Time, usize, u32)> {
     let config = Config { rate_control: RateControl::MinstrelHt, ..Config::default() };
-    let medium = config.build(&[1, 2], chance("access"));
+    let medium = config.build(&[[1, 0], [2, 0]], chance("access"));
     let radio = Radio { mcs: config.mcs, snr: Some(Snr::fixed(18.0)) };
     let mut links = ["one", "other"].map(|name| {
         let queue = Box::new(DropTail::new(Limit::packets(1000)));

@@ -14,18 +14,20 @@ pub fn build_all<'a>(
 ) -> impl Iterator<Item = ([usize; 2], (path::Link, path::Link))> + 'a {
     let medium = |(index, medium): (usize, &model::Medium)| {
         let chance = chances.chance(&format!("medium.{}", medium.name));
-        medium.kind.build(&senders_on(index, scenario), chance)
+        medium.kind.build(&ends_on(index, scenario), chance)
     };
     let media: Vec<Medium> = (0..).zip(&scenario.media).map(medium).collect();
     scenario.links.iter().map(move |link| (link.ends, build(link, &media, chances)))
 }
 
-/// The nodes at which the links on a medium begin, in the order in which these are built.
-fn senders_on(medium: usize, scenario: &Scenario) -> Vec<usize> {
-    let sides =
-        scenario.links.iter().flat_map(|link| [&link.forward, &link.reverse].into_iter().zip(link.ends));
+/// The nodes at which each link on a medium begins and ends, in the order in which these are built.
+fn ends_on(medium: usize, scenario: &Scenario) -> Vec<[usize; 2]> {
+    let sides = scenario.links.iter().flat_map(|link| {
+        let [from, to] = link.ends;
+        [(&link.forward, [from, to]), (&link.reverse, [to, from])]
+    });
     let is_on = |side: &model::Side| side.capacity.medium().is_some_and(|(index, _)| index == medium);
-    sides.filter(|(side, _)| is_on(side)).map(|(_, node)| node).collect()
+    sides.filter(|(side, _)| is_on(side)).map(|(_, ends)| ends).collect()
 }
 
 /// Builds both directions of a link, forward first. Each part of each direction draws from its own [`Chance`], whose

@@ -262,3 +262,32 @@ fn the_slow_station_of_the_anomaly_takes_the_airtime() {
     println!("airtime {slow:.3}, by the same number of frames {expected:.3}");
     assert!((slow - expected).abs() < 0.01);
 }
+
+/// What of the access point's airtime goes to a station at 6 Mbit/s, beside two at 54, and what they all get in Mbit/s.
+fn to_a_slow_station(fairness: bool, traffic: &'static str) -> (f64, f64) {
+    let keys = if fairness { "airtime_fairness = true" } else { "" };
+    let cell = Cell { keys, stations: 3, slow: 1, up: false, traffic, ..PLAIN };
+    let record = go(&cell.scenario(), if traffic == "udp" { "reno" } else { traffic }, 1);
+    let airtime = |station: &str| -> f64 {
+        let its = on_air(&record)
+            .map(turns)
+            .filter(|turn| [&turn.transmitter, &turn.receiver].into_iter().any(|node| node == station));
+        its.map(|turn| turn.airtime_s).sum()
+    };
+    let all: f64 = ["sta0", "sta1", "sta2"].map(airtime).iter().sum();
+    (airtime("sta0") / all, record.flows.iter().map(|flow| flow.goodput_bps).sum::<f64>() / 1e6)
+}
+
+/// "Nearly perfect airtime fairness for both TCP and downstream UDP traffic" (Høiland-Jørgensen et al., USENIX ATC 2017, abstract).
+#[test]
+fn an_access_point_that_serves_by_airtime_ends_the_anomaly() {
+    for traffic in ["udp", "cubic"] {
+        let [(plain, slowed), (fair, freed)] =
+            [false, true].map(|fairness| to_a_slow_station(fairness, traffic));
+        println!(
+            "{traffic}: {plain:.3} of the airtime and {slowed:.2} Mbit/s in turn, {fair:.3} and {freed:.2} by airtime"
+        );
+        assert!((fair - 1.0 / 3.0).abs() < 0.02, "{traffic}: {fair}");
+        assert!(plain > 0.6 && freed > 1.5 * slowed, "{traffic}: {plain}, {slowed} and {freed} Mbit/s");
+    }
+}

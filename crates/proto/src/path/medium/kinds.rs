@@ -51,6 +51,6 @@ pub trait Keys {
     /// How a link on it repeats what could not be read.
     fn arq(&self) -> Arq;
 
-    /// `nodes` are those at which links begin, in the order in which they will join.
-    fn build(&self, nodes: &[usize], chance: Chance) -> Medium;
+    /// `ends` are the nodes at which each link begins and ends, in the order in which they will join.
+    fn build(&self, ends: &[[usize; 2]], chance: Chance) -> Medium;
 }

@@ -8,6 +8,7 @@
 //! All count the same slots. So a station keeps the number of the slot in which its count ends instead of what is left of it, and a turn
 //! costs no more if many wait.
 
+use super::rota::Rota;
 use crate::Chance;
 use crate::path::medium::{Access, Outcome};
 use airtcp_wire::{Dur, Time};
@@ -33,6 +34,7 @@ pub struct Edca {
     /// The station of each link.
     stations_of: Vec<usize>,
     stations: Vec<Station>,
+    rota: Rota,
     /// The stations that have something to send, by the slot in which their count ends.
     waiting: BinaryHeap<Reverse<(u64, usize)>>,
     /// Since when nobody sends.
@@ -40,6 +42,8 @@ pub struct Edca {
     /// The slots that were counted until then.
     slots: u64,
     is_busy: bool,
+    /// When the present turn began.
+    since: Time,
 }
 
 #[derive(Clone, Debug)]
@@ -58,24 +62,26 @@ struct Station {
 }
 
 impl Edca {
-    /// `nodes` are those at which links begin, in the order in which links join the medium.
-    pub fn new(contention: Contention, nodes: &[usize], chance: Chance) -> Edca {
+    /// `ends` are the nodes at which each link begins and ends, in the order in which links join the medium.
+    pub fn new(contention: Contention, rota: Rota, ends: &[[usize; 2]], chance: Chance) -> Edca {
         let Contention { cw_min: cw, .. } = contention;
         let (links, since) = (VecDeque::new(), Time::ZERO);
         let station = Station { cw, failures: 0, ends: 0, links, since, sends: false };
-        let mut names = nodes.to_vec();
+        let mut names: Vec<usize> = ends.iter().map(|[from, _]| *from).collect();
         names.sort_unstable();
         names.dedup();
-        let stations_of = nodes.iter().map(|node| names.partition_point(|name| name < node)).collect();
+        let stations_of = ends.iter().map(|[from, _]| names.partition_point(|name| name < from)).collect();
         Edca {
             contention,
             chance,
             stations_of,
             stations: vec![station; names.len()],
+            rota,
             waiting: BinaryHeap::new(),
             idle_since: Time::ZERO,
             slots: 1,
             is_busy: false,
+            since: Time::ZERO,
         }
     }
 
@@ -107,7 +113,7 @@ impl Access for Edca {
     fn contend(&mut self, now: Time, link: usize) {
         let number = self.stations_of[link];
         let station = &mut self.stations[number];
-        station.links.push_back(link);
+        self.rota.join(link, &mut station.links);
         if station.links.len() > 1 {
             return;
         }
@@ -131,14 +137,15 @@ impl Access for Edca {
             self.waiting.pop();
             let station = &mut self.stations[number];
             station.sends = true;
-            turn.extend(station.links.pop_front());
+            turn.extend(self.rota.next(&mut station.links));
         }
         self.slots += now.since(self.counts_from()).0 / self.contention.slot.0;
-        self.is_busy = true;
+        (self.is_busy, self.since) = (true, now);
     }
 
     fn release(&mut self, now: Time, link: usize, outcome: Outcome) {
         (self.idle_since, self.is_busy) = (now, false);
+        self.rota.on_airtime(link, now.since(self.since));
         let Contention { cw_min, cw_max, attempts, .. } = self.contention;
         let number = self.stations_of[link];
         let station = &mut self.stations[number];
@@ -170,7 +177,8 @@ mod tests {
     #[test]
     fn a_station_waits_once() {
         let contention = Config::default().contention();
-        let mut edca = Edca::new(contention, &[0, 0, 1], Chances::new(1).chance("edca"));
+        let ends = [[0, 1], [0, 2], [1, 0]];
+        let mut edca = Edca::new(contention, Rota::new(false, &ends), &ends, Chances::new(1).chance("edca"));
         let mut turns = Vec::new();
         let mut now = Time::ZERO;
         (0..3).for_each(|link| edca.contend(now, link));

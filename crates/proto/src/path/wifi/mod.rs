@@ -8,6 +8,7 @@ mod edca;
 mod error;
 mod minstrel;
 mod phy;
+mod rota;
 mod snr;
 mod station;
 
@@ -24,6 +25,7 @@ use airtcp_wire::{Dur, Rate, Time};
 use control::Control;
 use edca::{Contention, Edca};
 use phy::Mode;
+use rota::Rota;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use station::{Exchange, Reception, Station};
@@ -55,6 +57,9 @@ pub struct Config {
     pub cw_max: u32,
     /// How often a frame is sent at most, at least once.
     pub attempts: u32,
+    /// Each node serves its links by airtime instead of one turn after the other. What it sends to a station counts, and what it receives from it,
+    /// as in Linux's mac80211.
+    pub airtime_fairness: bool,
 }
 
 impl Default for Config {
@@ -72,6 +77,7 @@ impl Default for Config {
             cw_min: 15,
             cw_max: 1023,
             attempts: 7,
+            airtime_fairness: false,
         }
     }
 }
@@ -162,7 +168,8 @@ impl medium::Keys for Config {
         Arq { retries: self.attempts - 1, round_trip: Dur::ZERO, in_order: true, cover: Cover::All }
     }
 
-    fn build(&self, nodes: &[usize], chance: Chance) -> Medium {
-        Medium::new(Edca::new(self.contention(), nodes, chance))
+    fn build(&self, ends: &[[usize; 2]], chance: Chance) -> Medium {
+        let rota = Rota::new(self.airtime_fairness, ends);
+        Medium::new(Edca::new(self.contention(), rota, ends, chance))
     }
 }
