@@ -1,11 +1,38 @@
 //! What the links of a path and the media that they share did, for the record.
 
-use crate::record::LinkRecord;
 use crate::scenario::model::{self, Direction, Scenario};
 use crate::topology::Topology;
-use airtcp_proto::path::{Airtime, Delays, TurnStats};
+use airtcp_proto::path::{Airtime, Delays, LinkStats, TurnStats};
+use airtcp_proto::queue::DropCause;
 use airtcp_wire::{Dur, Time};
 use serde::Serialize;
+
+/// One direction of one link.
+#[derive(Clone, Debug, Serialize)]
+pub struct LinkRecord {
+    pub name: String,
+    /// "forward" or "reverse".
+    pub direction: &'static str,
+    /// Share of the time in which it was sending.
+    pub utilisation: f64,
+    pub packets_arrived: u64,
+    pub packets_sent: u64,
+    pub bytes_sent: u64,
+    /// Packets waiting, without the one that is being sent.
+    pub queue_mean_packets: f64,
+    pub queue_max_packets: u32,
+    /// The largest value of RED's average queue, in the unit it counts in: packets, unless `count_bytes`. Absent for
+    /// other disciplines.
+    pub queue_average_max: Option<f64>,
+    pub drops_overflow: u64,
+    pub drops_aqm: u64,
+    pub drops_corruption: u64,
+    pub drops_outage: u64,
+    pub marks: u64,
+    /// Absent for a link that is on no medium.
+    #[serde(flatten)]
+    pub turns: Option<TurnRecord>,
+}
 
 /// One medium. The three times sum to that of the run without its warm-up.
 #[derive(Clone, Debug, Serialize)]
@@ -115,6 +142,35 @@ impl SideName {
             receiver: node(to),
         });
         SideName { link: link.name.clone(), direction, place }
+    }
+}
+
+impl LinkRecord {
+    /// `stats` and `turns` are those of one direction of the link called `name`, over `period`.
+    pub(crate) fn new(
+        name: &str,
+        direction: &'static str,
+        stats: &LinkStats,
+        period: Dur,
+        turns: Option<TurnRecord>,
+    ) -> LinkRecord {
+        LinkRecord {
+            name: name.to_owned(),
+            direction,
+            utilisation: stats.busy.as_secs_f64() / period.as_secs_f64().max(1e-9),
+            packets_arrived: stats.arrived_packets,
+            packets_sent: stats.sent_packets,
+            bytes_sent: stats.sent_bytes,
+            queue_mean_packets: stats.mean_queue_packets,
+            queue_max_packets: stats.max_queue_packets,
+            queue_average_max: stats.max_average_queue,
+            drops_overflow: stats.dropped(DropCause::Overflow),
+            drops_aqm: stats.dropped(DropCause::Aqm),
+            drops_corruption: stats.dropped(DropCause::Corruption),
+            drops_outage: stats.dropped(DropCause::Outage),
+            marks: stats.marked_packets,
+            turns,
+        }
     }
 }
 
