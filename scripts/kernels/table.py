@@ -31,7 +31,7 @@ in so short a transfer that weighs. On 6.1 it carries 9.1 to 9.2, 9.22 and 9.26 
 s, and in the simulator 9.10 to 9.31, 9.21 to 9.28 and 9.30 to 9.32 (6 seeds); bbr 9.37, 9.42 and 9.33 on
 6.1.
 
-vegas carries 5.84 Mbit/s on 5.10 and 6.2 to 6.4 later. Within 2 s seeds differ by more: 5.46 to 6.76 in the
+vegas carries 5.9 Mbit/s on 5.10 and 6.2 to 6.5 later. Within 2 s seeds differ by more: 5.46 to 6.76 in the
 simulator (12 seeds). Over 30 s it carries 5.60 on 5.10 and 5.96 on 6.1; so does the kernel's own reno, 6.09
 and 6.27, so that it is not our program alone. [What changed between kernels](fidelity-kernels.md) tells of
 PRR, whose code differs there.
