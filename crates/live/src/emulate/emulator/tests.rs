@@ -1,6 +1,5 @@
 use super::*;
-use airtcp_proto::middlebox::Direction;
-use airtcp_proto::middlebox::{Middlebox, SeenPacket};
+use airtcp_proto::middlebox::{Direction, Middlebox, SeenPacket};
 use airtcp_proto::scheme::Scheme;
 use airtcp_sim::{RunOptions, Scenario};
 use airtcp_wire::Dur;

@@ -152,7 +152,7 @@ impl Shared {
             self.take_turns(event_at);
             let General { front, line, .. } = &mut self.links[link].general;
             let has_joined = front.asked().handle_event(line);
-            self.move_out(link);
+            self.on_moved(link);
             if has_joined {
                 self.joined(event_at, link);
             }
@@ -201,7 +201,7 @@ impl Shared {
             let turn = Turn { start: now, waited: now.since(*since), collides };
             self.turn.push((link, front.asked().serve(turn, line)));
             self.ends = self.ends.max(line.free_at);
-            self.move_out(link);
+            self.on_moved(link);
         }
         self.granted = granted;
         self.spent.on_turn(self.ends.since(now), collides);
@@ -213,7 +213,7 @@ impl Shared {
             let Member { general: General { front, line, .. }, is_engaged, .. } = &mut self.links[link];
             front.asked().end_turn(now, line);
             *is_engaged = false;
-            self.move_out(link);
+            self.on_moved(link);
             self.access.release(now, link, outcome);
             self.rouse(now, link);
         }
@@ -230,8 +230,8 @@ impl Shared {
         }
     }
 
-    /// The next output of `link` may be another one.
-    fn move_out(&mut self, link: usize) {
+    /// The next output of `link` may be another one than it said.
+    fn on_moved(&mut self, link: usize) {
         if !std::mem::replace(&mut self.links[link].has_moved, true) {
             self.moved.push(link);
         }
