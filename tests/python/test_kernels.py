@@ -130,7 +130,7 @@ def test_the_doctor_must_say_what_was_found() -> None:
 
 
 def test_the_page_says_from_which_goodput_on_a_feature_works() -> None:
-    goodputs = ("CONTROLLER", "MARKED", "CONCORD", "LINK", "ROUTED", "CIRCUIT")
+    goodputs = ("CONTROLLER", "MARKED", "CONCORD", "LINK", "LONG", "ROUTED", "CIRCUIT")
     for mbps in (getattr(features, name) for name in goodputs):
         assert f"{mbps:g} Mbit/s" in table.INTRODUCTION.replace("\n", " ")
 

@@ -31,9 +31,10 @@ CONTROLLERS = (
 # They hear of congestion by ECN alone.
 BY_ECN = ("jersey", "new-jersey", "spectcp")
 # From which goodput on each works, in Mbit/s; table.py says it on the page.
-CONTROLLER, MARKED, CONCORD, LINK, ROUTED, CIRCUIT = 1, 8.5, 8.5, 8.5, 25, 5
+CONTROLLER, MARKED, CONCORD, LINK, LONG, ROUTED, CIRCUIT = 1, 8.5, 8.5, 8.5, 9.2, 25, 5
 AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
 TRANSFER_S = 2
+LONG_S = 30
 UPLOAD_BYTES = 2_500_000
 UDP_SEGMENT = 103
 KEY = "/tmp/circuit.key"
@@ -55,8 +56,10 @@ class Feature:
     """Those that are tried together, if not all of the section."""
 
 
-def behind_the_link(control: str, at_least_mbps: float, scenario: str = LOSSY) -> str:
-    transfer = f"iperf3 -c $AIRTCP_LINK_FAR -C {control} -t {TRANSFER_S} -i 0 -J"
+def behind_the_link(
+    control: str, at_least_mbps: float, scenario: str = LOSSY, seconds: int = TRANSFER_S
+) -> str:
+    transfer = f"iperf3 -c $AIRTCP_LINK_FAR -C {control} -t {seconds} -i 0 -J"
     if scenario == MARKING:
         transfer = f"sysctl -qw net.ipv4.tcp_ecn=1; {transfer}"
     return carries(run("airtcpd", "link", "--shell", scenario, "--", "sh", "-c", transfer), at_least_mbps)
@@ -74,14 +77,19 @@ def link_udp_segments() -> str:
 
 
 def controller(name: str) -> str:
+    """Over a path on which it hears of congestion."""
+    if name in BY_ECN:
+        return loaded(name, MARKED, MARKING)
+    return loaded(name, CONCORD if name == "concord" else CONTROLLER)
+
+
+def loaded(name: str, at_least_mbps: float, scenario: str = LOSSY, seconds: int = TRANSFER_S) -> str:
     in_kernel = name.replace("-", "_")
     try:
         run("airtcpd", "cc", "load", name)
         if in_kernel not in run("airtcpd", "cc", "status").replace("-", "_"):
             raise Failed("`cc status` does not name it")
-        if name in BY_ECN:
-            return behind_the_link(in_kernel, MARKED, MARKING)
-        return behind_the_link(in_kernel, CONCORD if name == "concord" else CONTROLLER)
+        return behind_the_link(in_kernel, at_least_mbps, scenario, seconds)
     finally:
         run("airtcpd", "cc", "unload", "--all")
 
@@ -225,6 +233,16 @@ FEATURES = (
     Feature("run (compare --on linux)", "compare", "", trial),
     # Last, because they take longest.
     *(Feature(f"link: {each.name}", "link", VETH, each.attempt, "netem") for each in COMPARISONS),
+    Feature(
+        f"link: BBR, {LONG_S} s",
+        "link",
+        VETH,
+        lambda: behind_the_link("bbr", LONG, seconds=LONG_S),
+        "long",
+    ),
+    Feature(
+        f"cc: concord, {LONG_S} s", "cc", "concord", lambda: loaded("concord", LONG, seconds=LONG_S), "long"
+    ),
 )
 
 
