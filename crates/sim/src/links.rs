@@ -31,11 +31,12 @@ fn ends_on(medium: usize, scenario: &Scenario) -> Vec<[usize; 2]> {
 }
 
 /// Builds both directions of a link, forward first. Each part of each direction draws from its own [`Chance`], whose
-/// name begins with `link.NAME.`; outages are the same in both directions.
+/// name begins with `link.NAME.`; steps and outages are the same in both directions.
 fn build(link: &model::Link, media: &[Medium], chances: &Chances) -> (path::Link, path::Link) {
     let parts = Parts::of(link, chances);
     let side = |direction| {
-        let side = parts.within(direction).side(link.side(direction), media);
+        let steps = link.steps.as_ref().map(|steps| parts.steps(steps));
+        let side = parts.within(direction).side(link.side(direction), steps, media);
         match &link.outages {
             Some(outages) => {
                 let handoff = outages.handoff.then_some(path::Handoff { forward: outages.forward });
@@ -92,7 +93,7 @@ impl Parts<'_> {
         self.chances.chance(&format!("{}.{name}", self.prefix))
     }
 
-    fn side(&self, side: &model::Side, media: &[Medium]) -> path::Link {
+    fn side(&self, side: &model::Side, steps: Option<path::Steps>, media: &[Medium]) -> path::Link {
         let transmitter = self.transmitter(&side.capacity);
         let limit = side.queue.room.into();
         let mut link = match &side.queue.discipline {
@@ -117,9 +118,9 @@ impl Parts<'_> {
                 false => link.with_loss(loss),
             };
         }
-        if let Some(delay) = self.delay(side) {
-            // Only jitter lets packets overtake. A spike, or a change of the log's latency, delays what follows it,
-            // too.
+        if let Some(delay) = self.delay(side, steps) {
+            // Only jitter lets packets overtake. A spike, a step, or a change of the log's latency, delays what follows
+            // it, too.
             let overtaking = side.jitter.as_ref().is_some_and(|jitter| jitter.overtaking);
             link = link.with_delay(delay, overtaking);
         }
@@ -133,7 +134,7 @@ impl Parts<'_> {
         capacity.build(self.chance("channel"))
     }
 
-    fn delay(&self, side: &model::Side) -> Option<Box<dyn DelayModel>> {
+    fn delay(&self, side: &model::Side, steps: Option<path::Steps>) -> Option<Box<dyn DelayModel>> {
         let mut delays: Vec<Box<dyn DelayModel>> = Vec::from_iter(side.capacity.latency());
         if let Some(jitter) = &side.jitter {
             delays.push(jitter.distribution.build(Time::ZERO + jitter.start, self.chance("delay")));
@@ -142,10 +143,15 @@ impl Parts<'_> {
             let when = self.episodes(spikes.when(), "spikes");
             delays.push(Box::new(path::Spikes { when, extra: spikes.extra }));
         }
+        delays.extend(steps.map(|steps| Box::new(steps) as _));
         match delays.len() {
             0 | 1 => delays.pop(),
             _ => Some(Box::new(path::SumOfDelays(delays))),
         }
+    }
+
+    fn steps(&self, steps: &model::Steps) -> path::Steps {
+        path::Steps::new(steps.period, steps.low, steps.high, self.chance("steps"))
     }
 
     fn episodes(&self, when: Episodes, name: &str) -> path::Episodes {
@@ -171,6 +177,7 @@ mod tests {
             ends: [0, 1],
             forward,
             reverse: side(Capacity::Fixed(Rate(12_000_000))),
+            steps: None,
             outages,
         }
     }

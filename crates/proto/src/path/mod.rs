@@ -28,7 +28,7 @@ pub mod wifi;
 pub use burst::{Aggregate, Burst, Frame, Supply};
 pub use channel::{Channel, ChannelConfig};
 pub use compression::Compressible;
-pub use delay::{Spikes, SumOfDelays};
+pub use delay::{Spikes, Steps, SumOfDelays};
 pub use episodes::{Episode, Episodes, Starts};
 pub use front::Handoff;
 pub use link::{Fate, Link, Output, QueueView};

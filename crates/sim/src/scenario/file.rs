@@ -35,8 +35,8 @@ pub struct ScenarioFile {
     /// TCP stack profile of every scheme that does not name one. `airtcp profiles` lists them.
     pub profile: String,
     /// Name of the wireless link. Its near end is the base station, where schemes place their base-station machine.
-    /// Absent: the link that loses most packets at random; among equals one that loses given packets, then one with outages
-    /// or a varying rate, then the slowest, then the last.
+    /// Absent: the link that loses most packets at random; among equals one that loses given packets, then one with outages,
+    /// steps of delay or a varying rate, then the slowest, then the last.
     pub base_station: Option<String>,
     /// The nodes of a network. Absent: those that links name with `from` and `to`. If given, these are all.
     pub node: Vec<Node>,

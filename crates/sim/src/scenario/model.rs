@@ -3,7 +3,9 @@
 
 pub use super::file::{Access, EnterRecordings};
 pub use super::link::capacity::{Cell, LogFile, OnMedium, TraceFile};
-pub use super::link::{Arq, Capacity, Episodes, Fec, Jitter, Link, Outages, Protected, Queue, Side, Spikes};
+pub use super::link::{
+    Arq, Capacity, Episodes, Fec, Jitter, Link, Outages, Protected, Queue, Side, Spikes, Steps,
+};
 pub use super::measurement::Measurement;
 pub use super::medium::Medium;
 pub use super::traffic::{Arrivals, Bursts, Datagrams, Traffic, Transfer, Unlimited};

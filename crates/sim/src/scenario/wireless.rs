@@ -5,7 +5,7 @@ use airtcp_proto::path::Loss;
 use std::cmp::{Ordering, Reverse};
 
 /// The link that loses most packets at random, in whichever direction. Among equals, one that loses given packets; then one
-/// with outages or a rate that varies; then the slowest; then the last.
+/// with outages, steps of delay or a rate that varies; then the slowest; then the last.
 pub(super) fn wireless_of(links: &[Link]) -> usize {
     links.iter().enumerate().max_by(|(_, a), (_, b)| compare(a, b)).map_or(0, |(index, _)| index)
 }
@@ -30,5 +30,5 @@ fn loses(link: &Link) -> bool {
 
 fn varies(link: &Link) -> bool {
     let is_fixed = |side: &Side| matches!(side.capacity, Capacity::Fixed(_));
-    link.outages.is_some() || !sides(link).into_iter().all(is_fixed)
+    link.outages.is_some() || link.steps.is_some() || !sides(link).into_iter().all(is_fixed)
 }

@@ -1,7 +1,7 @@
 //! Writes a scenario in full, as a file that can be read again.
 
 use super::file;
-use super::link::{Outages, Shown};
+use super::link::{Outages, Shown, Steps};
 use super::model::{
     Access, Circuit, Crossing, Direction, EnterRecordings, Flow, Link, Measurement, Medium, Route, Scenario,
     Side, Traffic,
@@ -81,6 +81,7 @@ impl Scenario {
             from: end(0),
             to: end(1),
             forward: Shown { side: forward, forward, with_delay: !uses_latency(forward) && !back_only },
+            steps: link.steps.as_ref(),
             outages: link.outages.as_ref(),
             reverse: Shown { side: reverse, forward, with_delay: !back_only },
         }
@@ -142,6 +143,7 @@ struct LinkKeys<'a> {
     to: Option<&'a str>,
     #[serde(flatten)]
     forward: Shown<'a>,
+    steps: Option<&'a Steps>,
     outages: Option<&'a Outages>,
     reverse: Shown<'a>,
 }

@@ -26,7 +26,7 @@ pub static FEATURES: LazyLock<Vec<Feature>> = LazyLock::new(|| {
 });
 
 /// Slots of a link that its way back does not have of its own.
-const OF_BOTH_WAYS: [&str; 2] = ["name", "outages"];
+const OF_BOTH_WAYS: [&str; 3] = ["name", "steps", "outages"];
 
 impl Feature {
     /// Whether a link's way back can have it, too.

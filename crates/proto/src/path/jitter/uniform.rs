@@ -35,7 +35,7 @@ impl Draw for Config {
 }
 
 /// A uniform draw from `low` up to, but not including, `high`.
-pub(super) fn between(low: Dur, high: Dur, chance: &mut Chance) -> Dur {
+pub(in crate::path) fn between(low: Dur, high: Dur, chance: &mut Chance) -> Dur {
     let width = high.saturating_sub(low).0;
     low + Dur(((u128::from(chance.u64()) * u128::from(width)) >> 64) as u64)
 }

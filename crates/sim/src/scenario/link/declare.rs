@@ -29,6 +29,8 @@ macro_rules! one_direction {
             $(#[$about_delay])*
             pub delay: Option<Dur>,
             $($(#[$about])* pub $key: Option<$written>,)*
+            /// Delay that steps to another value again and again, the same in both directions. Absent: none.
+            pub steps: Option<Steps>,
             /// Times when nothing crosses in either direction. Absent: none.
             pub outages: Option<Outages>,
             /// What differs in the reverse direction. Keys that are absent are as in the forward direction, including

@@ -1,4 +1,4 @@
-//! What happens on a link now and then: delay spikes, and outages.
+//! What happens on a link now and then: delay spikes, steps of delay, and outages.
 
 use super::value::{Around, Value};
 use crate::scenario::check::Check;
@@ -23,6 +23,20 @@ pub struct Spikes {
     pub length: Dur,
     /// Delay that a spike adds.
     pub extra: Dur,
+}
+
+/// Extra delay that holds for a while and then steps to another value, as where satellites take over from each other. Both directions have
+/// the same: it is one satellite.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Steps {
+    /// Time from one step to the next, at least 1 ms; the first value holds from the beginning.
+    pub period: Dur,
+    /// The least extra delay, one way. Absent: zero.
+    #[serde(default)]
+    pub low: Dur,
+    /// The greatest extra delay, one way. Each value in between is equally likely.
+    pub high: Dur,
 }
 
 /// Outages and hand-offs. Give `at`, `every` or `period`.
@@ -100,6 +114,16 @@ impl Value for Option<Spikes> {
 
     fn inherited(&self) -> Option<Spikes> {
         None
+    }
+}
+
+impl Value for Steps {
+    type Written = Steps;
+
+    fn read(written: &Steps, _: &Around<'_>, check: &mut Check<'_>) -> Option<Steps> {
+        check.refuse_if(written.period < Dur::from_millis(1), "period", "must be at least 1ms");
+        check.refuse_if(written.low > written.high, "low", "must not be above `high`");
+        Some(written.clone())
     }
 }
 

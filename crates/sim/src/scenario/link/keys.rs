@@ -2,7 +2,7 @@
 
 use super::capacity::{Cell, Keys, LogFile, OnMedium, TraceFile};
 use super::declare::one_direction;
-use super::episodes::{Outages, Spikes};
+use super::episodes::{Outages, Spikes, Steps};
 use super::jitter::Jitter;
 use super::protection::{Arq, ArqKeys, Fec};
 use super::queue::Queue;

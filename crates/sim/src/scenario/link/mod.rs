@@ -15,7 +15,7 @@ mod queue;
 mod rules;
 mod value;
 
-pub use episodes::{Episodes, Outages, Spikes};
+pub use episodes::{Episodes, Outages, Spikes, Steps};
 pub use jitter::Jitter;
 pub(super) use keys::Shown;
 pub use keys::{Capacity, LinkKeys, Side, SideKeys};
@@ -39,6 +39,8 @@ pub struct Link {
     pub ends: [usize; 2],
     pub forward: Side,
     pub reverse: Side,
+    /// Both directions have the same: both draw from the same chance.
+    pub steps: Option<Steps>,
     /// They strike both directions at once: both draw from the same chance.
     pub outages: Option<Outages>,
 }
@@ -53,7 +55,8 @@ impl Side {
 impl Link {
     /// A link whose two directions are the same.
     pub fn symmetric(name: &str, side: Side) -> Link {
-        Link { name: name.to_owned(), ends: [0, 1], reverse: side.clone(), forward: side, outages: None }
+        let (reverse, forward) = (side.clone(), side);
+        Link { name: name.to_owned(), ends: [0, 1], forward, reverse, steps: None, outages: None }
     }
 
     pub fn side(&self, direction: Direction) -> &Side {
@@ -81,17 +84,13 @@ impl Link {
         let round_trip = there.unwrap_or_default() + back.unwrap_or_default();
         let (mcs, snr) = (way_there.mcs, sound(way_there.snr));
         let around = Around { delay: there, round_trip, mean_rate: None, mcs, snr, media };
-        let outages = match &written.outages {
-            Some(outages) => {
-                check.inside("outages", |check| Outages::read(outages, &around, check)).map(Some)
-            }
-            None => Some(None),
-        };
+        let steps = read_shared(&written.steps, "steps", &around, check);
+        let outages = read_shared(&written.outages, "outages", &around, check);
         let forward = read_side(&way_there, None, around, check)?;
         let (mcs, snr) = (way_back.mcs.or(way_there.mcs), sound(way_back.snr.or(way_there.snr)));
         let around = Around { delay: back, mcs, snr, ..around };
         let reverse = check.inside("reverse", |check| read_side(&way_back, Some(&forward), around, check))?;
-        Some(Link { name: name.to_owned(), ends: [0, 1], forward, reverse, outages: outages? })
+        Some(Link { name: name.to_owned(), ends: [0, 1], forward, reverse, steps: steps?, outages: outages? })
     }
 
     /// Fills in the queues' default rooms. `rtt` is the propagation delay of the whole path, there and back.
@@ -105,6 +104,19 @@ impl Link {
 /// The ratio, unless it makes no sense, which is reported where it is read.
 fn sound(snr: Option<Snr>) -> Option<Snr> {
     snr.filter(|snr| snr.problem().is_none())
+}
+
+/// What both directions have together.
+fn read_shared<V: Value<Written = V>>(
+    written: &Option<V>,
+    key: &str,
+    around: &Around<'_>,
+    check: &mut Check<'_>,
+) -> Option<Option<V>> {
+    match written {
+        Some(written) => check.inside(key, |check| V::read(written, around, check)).map(Some),
+        None => Some(None),
+    }
 }
 
 fn read_side(

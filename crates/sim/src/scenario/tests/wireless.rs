@@ -20,6 +20,7 @@ fn the_wireless_link_is_the_one_that_behaves_so() {
         "rate = \"1Gbit/s\"\nloss.packets = [3]",
         "rate = \"1Gbit/s\"\nreverse = { loss = { packet = \"1%\" } }",
         "rate = \"1Gbit/s\"\noutages = { period = \"15s\", length = \"30ms\" }",
+        "rate = \"1Gbit/s\"\nsteps = { period = \"15s\", high = \"10ms\" }",
         "trace = \"steady.trace\"",
         "channel = {}",
         "rate = \"999Mbit/s\"",
