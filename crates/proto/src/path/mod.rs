@@ -7,6 +7,7 @@ mod compression;
 mod delay;
 mod dropped;
 mod episodes;
+mod fading;
 mod front;
 mod general;
 pub mod jitter;

@@ -5,7 +5,6 @@
 //! user) but not their values. The values here are those of a CDMA2000 1xEV-DO sector, the kind of network that the paper describes. Each
 //! key says where its default comes from.
 
-mod fading;
 mod scheduler;
 
 use super::Transmitter;

@@ -1,9 +1,10 @@
 //! The base station's scheduler: what rate each user's channel supports, and whose turn it is.
 
 use super::ChannelConfig;
-use super::fading::{Rician, Shadowing, from_db};
+use crate::path::fading::{Rician, Shadowing, from_db, wavelength_m};
 use crate::rng::Chance;
 use airtcp_wire::Rate;
+use std::f64::consts::TAU;
 
 /// 1xEV-DO's rates in bit/s, each with the ratio of signal to interference and noise in dB at which one packet in a hundred is lost
 /// (Bender et al. 2000, "CDMA/HDR", Table 1). If a packet takes several slots, it is spread evenly over them here.
@@ -21,10 +22,14 @@ const RATES: [(f64, u64); 11] = [
     (9.5, 2_457_600),
 ];
 
+/// Slots between two updates of shadowing, a tenth of a second: shadowing changes over metres.
+const SLOTS_PER_UPDATE: u32 = 60;
+
 #[derive(Clone, Debug)]
 struct User {
     fading: Rician,
     shadowing: Shadowing,
+    slots_to_shadowing: u32,
     /// Mean ratio of signal to interference and noise at the user's distance, in dB.
     distance_db: f64,
     /// That ratio with shadowing, not in dB.
@@ -86,19 +91,24 @@ impl User {
     fn new(config: &ChannelConfig, distance_m: f64, chance: &mut Chance) -> User {
         let nearness = libm::log10(config.radius_m / distance_m);
         let distance_db = config.edge_snr_db + 10.0 * config.path_loss_exponent * nearness;
-        let fading = Rician::new(config, chance);
-        let shadowing = Shadowing::new(config, chance.split());
+        let metres_per_slot = config.speed_kmh / 3.6 * config.slot.as_secs_f64();
+        let doppler = TAU * metres_per_slot / wavelength_m(config.carrier_mhz);
+        let fading = Rician::new(config.rician_k_db, doppler, chance);
+        let distances = metres_per_slot * f64::from(SLOTS_PER_UPDATE) / config.shadowing_distance_m;
+        let shadowing = Shadowing::new(config.shadowing_db, distances, chance.split());
         // All users begin with an equal share of a middling rate.
         let average_bps = 614_400.0 / f64::from(config.users);
-        User { fading, shadowing, distance_db, mean_snr: 0.0, average_bps }
+        User { fading, shadowing, slots_to_shadowing: 0, distance_db, mean_snr: 0.0, average_bps }
     }
 
     /// The rate in bit/s that the user's channel supports in the next slot.
     #[inline]
     fn next_rate(&mut self, thresholds: &[f64]) -> u64 {
-        if let Some(shadowing_db) = self.shadowing.next() {
-            self.mean_snr = from_db(self.distance_db + shadowing_db);
+        if self.slots_to_shadowing == 0 {
+            self.mean_snr = from_db(self.distance_db + self.shadowing.next());
+            self.slots_to_shadowing = SLOTS_PER_UPDATE;
         }
+        self.slots_to_shadowing -= 1;
         let snr = self.mean_snr * self.fading.next();
         let above = thresholds.iter().filter(|&&threshold| snr >= threshold).count();
         if above == 0 { 0 } else { RATES[above - 1].1 }

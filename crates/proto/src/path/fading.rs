@@ -1,6 +1,5 @@
 //! How a radio channel changes the power of a signal: slowly because of obstacles, fast because of interference between paths.
 
-use super::ChannelConfig;
 use crate::rng::Chance;
 use std::f64::consts::{PI, TAU};
 
@@ -12,8 +11,8 @@ pub fn from_db(db: f64) -> f64 {
     libm::pow(10.0, db / 10.0)
 }
 
-fn metres_per_slot(config: &ChannelConfig) -> f64 {
-    config.speed_kmh / 3.6 * config.slot.as_secs_f64()
+pub fn wavelength_m(carrier_mhz: f64) -> f64 {
+    LIGHT_M_PER_S / (carrier_mhz * 1e6)
 }
 
 /// Unit vectors that rotate, each at its own speed.
@@ -21,7 +20,7 @@ fn metres_per_slot(config: &ChannelConfig) -> f64 {
 struct Oscillators {
     x: [f64; OSCILLATORS],
     y: [f64; OSCILLATORS],
-    /// Cosine and sine of the angle by which each one turns per slot.
+    /// Cosine and sine of the angle by which each one turns per step.
     cos: [f64; OSCILLATORS],
     sin: [f64; OSCILLATORS],
 }
@@ -36,7 +35,7 @@ impl Oscillators {
         }
     }
 
-    /// Goes on to the next slot; returns the sum of the x components.
+    /// Goes on to the next step; returns the sum of the x components.
     #[inline]
     fn next(&mut self) -> f64 {
         for n in 0..OSCILLATORS {
@@ -52,7 +51,7 @@ impl Oscillators {
 /// (Zheng and Xiao 2003, whose autocorrelation is Jakes's J₀ on average).
 #[derive(Clone, Debug)]
 pub struct Rician {
-    /// The direct path as a complex number, and the factor by which a slot multiplies it.
+    /// The direct path as a complex number, and the factor by which a step multiplies it.
     direct: (f64, f64),
     direct_step: (f64, f64),
     in_phase: Oscillators,
@@ -62,11 +61,10 @@ pub struct Rician {
 }
 
 impl Rician {
-    pub fn new(config: &ChannelConfig, chance: &mut Chance) -> Rician {
-        let wavelength_m = LIGHT_M_PER_S / (config.carrier_mhz * 1e6);
-        let doppler = TAU * metres_per_slot(config) / wavelength_m;
+    /// Of a direct path `k_db` above the scattered ones. A path straight ahead turns by `doppler` a step.
+    pub fn new(k_db: f64, doppler: f64, chance: &mut Chance) -> Rician {
         let mut phase = || chance.range_f64(-PI, PI);
-        let k = from_db(config.rician_k_db);
+        let k = from_db(k_db);
         let polar = |length: f64, angle| (length * libm::cos(angle), length * libm::sin(angle));
         let direct = polar(f64::sqrt(k / (k + 1.0)), phase());
         let direct_step = polar(1.0, doppler * libm::cos(phase()));
@@ -83,7 +81,7 @@ impl Rician {
         }
     }
 
-    /// The power gain in the next slot, with mean 1.
+    /// The power gain at the next step, with mean 1.
     #[inline]
     pub fn next(&mut self) -> f64 {
         let ((x, y), (cos, sin)) = (self.direct, self.direct_step);
@@ -94,44 +92,28 @@ impl Rician {
     }
 }
 
-/// Slots between two updates of shadowing, a tenth of a second: shadowing changes over metres.
-const SLOTS_PER_UPDATE: u32 = 60;
-
 /// Log-normal shadowing. Its correlation falls exponentially with the distance that the user moves (Gudmundson 1991).
 #[derive(Clone, Debug)]
 pub struct Shadowing {
     deviation_db: f64,
-    /// From one update to the next.
+    /// From one step to the next.
     correlation: f64,
     /// In standard deviations.
     value: f64,
-    slots_to_update: u32,
     chance: Chance,
 }
 
 impl Shadowing {
-    pub fn new(config: &ChannelConfig, mut chance: Chance) -> Shadowing {
-        let metres = metres_per_slot(config) * f64::from(SLOTS_PER_UPDATE);
-        Shadowing {
-            deviation_db: config.shadowing_db,
-            correlation: libm::exp(-metres / config.shadowing_distance_m),
-            value: chance.normal(),
-            slots_to_update: 0,
-            chance,
-        }
+    /// The user moves by so many correlation distances a step.
+    pub fn new(deviation_db: f64, distances: f64, mut chance: Chance) -> Shadowing {
+        Shadowing { deviation_db, correlation: libm::exp(-distances), value: chance.normal(), chance }
     }
 
-    /// The gain in dB, if it changes in the next slot.
-    #[inline]
-    pub fn next(&mut self) -> Option<f64> {
-        if self.slots_to_update > 0 {
-            self.slots_to_update -= 1;
-            return None;
-        }
-        self.slots_to_update = SLOTS_PER_UPDATE - 1;
+    /// The gain in dB at the next step.
+    pub fn next(&mut self) -> f64 {
         let rho = self.correlation;
         self.value = rho * self.value + f64::sqrt(1.0 - rho * rho) * self.chance.normal();
-        Some(self.deviation_db * self.value)
+        self.deviation_db * self.value
     }
 }
 
@@ -140,11 +122,15 @@ mod tests {
     use super::*;
     use crate::rng::Chances;
 
-    /// Gains of many channels at slot 0 and at a later slot.
-    fn pairs(config: &ChannelConfig, lag: usize) -> Vec<(f64, f64)> {
+    /// On foot, 600 steps a second at 1900 MHz.
+    const STEP_S: f64 = 1.0 / 600.0;
+    const DOPPLER_HZ: f64 = 3.0 / 3.6 * 1900e6 / LIGHT_M_PER_S;
+
+    /// Gains of many channels at the first step and at a later one.
+    fn pairs(k_db: f64, lag: usize) -> Vec<(f64, f64)> {
         let mut chance = Chances::new(1).chance("fading");
         let pair = |_| {
-            let mut fading = Rician::new(config, &mut chance);
+            let mut fading = Rician::new(k_db, TAU * DOPPLER_HZ * STEP_S, &mut chance);
             let first = fading.next();
             (first, (0..lag).map(|_| fading.next()).last().unwrap_or(first))
         };
@@ -159,8 +145,7 @@ mod tests {
     #[test]
     fn rician_power_has_mean_one_and_its_variance() {
         for k_db in [-100.0, 3.0, 10.0] {
-            let config = ChannelConfig { rician_k_db: k_db, ..ChannelConfig::default() };
-            let gains = pairs(&config, 0);
+            let gains = pairs(k_db, 0);
             let (k, m) = (from_db(k_db), mean(gains.iter().map(|pair| pair.0)));
             assert!((m - 1.0).abs() < 0.03, "{m}");
             let variance = mean(gains.iter().map(|pair| (pair.0 - m).powi(2)));
@@ -173,28 +158,23 @@ mod tests {
     /// Jakes: Rayleigh power decorrelates as J₀²(2π·f_d·τ).
     #[test]
     fn rayleigh_power_is_correlated_over_the_doppler_time() {
-        let config = ChannelConfig { rician_k_db: -100.0, ..ChannelConfig::default() };
-        let doppler_hz = 3.0 / 3.6 * 1900e6 / LIGHT_M_PER_S;
         for lag in [6, 24, 60] {
-            let gains = pairs(&config, lag);
+            let gains = pairs(-100.0, lag);
             let (a, b) = (mean(gains.iter().map(|pair| pair.0)), mean(gains.iter().map(|pair| pair.1)));
             let covariance = mean(gains.iter().map(|(x, y)| (x - a) * (y - b)));
             let variance = mean(gains.iter().map(|(x, _)| (x - a).powi(2)));
-            let expected = libm::j0(TAU * doppler_hz * lag as f64 / 600.0).powi(2);
+            let expected = libm::j0(TAU * DOPPLER_HZ * STEP_S * lag as f64).powi(2);
             assert!((covariance / variance - expected).abs() < 0.08, "{lag}: {}", covariance / variance);
         }
     }
 
     #[test]
     fn shadowing_has_its_deviation_and_its_distance() {
-        let config = ChannelConfig { speed_kmh: 36.0, ..ChannelConfig::default() };
-        let mut shadowing = Shadowing::new(&config, Chances::new(1).chance("shadowing"));
-        // 10 m/s, 0.1 s a look: 50 m are 50 looks.
-        let gains: Vec<f64> = (0..60 * 400_000).filter_map(|_| shadowing.next()).collect();
-        assert_eq!(gains.len(), 400_000);
+        let mut shadowing = Shadowing::new(8.0, 1.0 / 50.0, Chances::new(1).chance("shadowing"));
+        let gains: Vec<f64> = (0..400_000).map(|_| shadowing.next()).collect();
         let deviation = mean(gains.iter().map(|db| db * db)).sqrt();
-        let at_50_m = mean(gains.windows(51).map(|w| w[0] * w[50])) / (deviation * deviation);
+        let a_distance_on = mean(gains.windows(51).map(|w| w[0] * w[50])) / (deviation * deviation);
         assert!((deviation / 8.0 - 1.0).abs() < 0.05, "{deviation}");
-        assert!((at_50_m - libm::exp(-1.0)).abs() < 0.05, "{at_50_m}");
+        assert!((a_distance_on - libm::exp(-1.0)).abs() < 0.05, "{a_distance_on}");
     }
 }
