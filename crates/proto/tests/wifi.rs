@@ -3,7 +3,7 @@
 
 use super::link::chance;
 use airtcp_proto::path::medium::{Keys, Radio};
-use airtcp_proto::path::wifi::{Config, RateControl, Snr, Standard};
+use airtcp_proto::path::wifi::{Config, Course, RateControl, Snr, Standard};
 use airtcp_proto::path::{Fate, Link, Transmitter};
 use airtcp_proto::queue::{DropTail, Item, Limit};
 use airtcp_wire::{Dur, Time};
@@ -21,7 +21,7 @@ struct Seen {
 
 /// That of a link near its station.
 fn transmitter(config: &Config) -> Box<dyn Transmitter> {
-    config.transmitter(&Radio { mcs: config.mcs, snr: None }, chance("transmitter"))
+    config.transmitter(Radio { mcs: config.mcs, snr: None }, chance("transmitter"))
 }
 
 /// `stations` that always have something to send to their access point.
@@ -100,10 +100,10 @@ fn a_saturated_cell_carries_what_bianchis_closed_form_says() {
 fn learned(step: Option<Dur>) -> Vec<(Time, usize, u32)> {
     let config = Config { rate_control: RateControl::MinstrelHt, ..Config::default() };
     let medium = config.build(&[[1, 0], [2, 0]], chance("access"));
-    let radio = Radio { mcs: config.mcs, snr: Some(Snr::fixed(18.0)) };
     let mut links = ["one", "other"].map(|name| {
         let queue = Box::new(DropTail::new(Limit::packets(1000)));
-        let transmitter = config.transmitter(&radio, chance(name));
+        let snr = Some(Course::new(Snr::fixed(18.0), chance("snr")));
+        let transmitter = config.transmitter(Radio { mcs: config.mcs, snr }, chance(name));
         Link::new(queue, transmitter, Dur::ZERO).with_arq(config.arq()).on(&medium)
     });
     for link in &mut links {

@@ -1,6 +1,6 @@
 //! Builds the machines that carry packets over a scenario's links.
 
-use crate::scenario::model::{self, Direction, Episodes, Scenario};
+use crate::scenario::model::{self, Direction, Draws, Episodes, Scenario};
 use airtcp_proto::path::medium::Medium;
 use airtcp_proto::path::{self, DelayModel, Transmitter};
 use airtcp_proto::queue::{self, Discipline};
@@ -35,8 +35,11 @@ fn ends_on(medium: usize, scenario: &Scenario) -> Vec<[usize; 2]> {
 fn build(link: &model::Link, media: &[Medium], chances: &Chances) -> (path::Link, path::Link) {
     let parts = Parts::of(link, chances);
     let side = |direction| {
-        let steps = link.steps.as_ref().map(|steps| parts.steps(steps));
-        let side = parts.within(direction).side(link.side(direction), steps, media);
+        let shared = Shared {
+            steps: link.steps.as_ref().map(|steps| parts.steps(steps)),
+            channel: parts.chance("channel"),
+        };
+        let side = parts.within(direction).side(link.side(direction), shared, media);
         match &link.outages {
             Some(outages) => {
                 let handoff = outages.handoff.then_some(path::Handoff { forward: outages.forward });
@@ -53,7 +56,7 @@ fn build(link: &model::Link, media: &[Medium], chances: &Chances) -> (path::Link
 pub fn round_trips(link: &model::Link, chances: &Chances, bytes: u32, packets: usize) -> Vec<Dur> {
     let both = Parts::of(link, chances);
     let parts = both.within(Direction::Forward);
-    let mut transmitter = parts.transmitter(&link.forward.capacity);
+    let mut transmitter = parts.transmitter(&link.forward.capacity, both.chance("channel"));
     let delay = link.forward.delay + link.reverse.delay;
     path::service_times(&mut *transmitter, bytes, packets).into_iter().map(|time| time + delay).collect()
 }
@@ -66,8 +69,16 @@ pub fn mean_bps(
     bytes: u32,
     chances: &Chances,
 ) -> f64 {
-    let chance = Parts::of(link, chances).within(direction).chance("channel");
-    link.side(direction).capacity.mean_bps(span, bytes, chance)
+    let both = Parts::of(link, chances);
+    let draws = both.within(direction).draws(both.chance("channel"));
+    link.side(direction).capacity.mean_bps(span, bytes, draws)
+}
+
+/// What both directions of a link have alike.
+struct Shared {
+    steps: Option<path::Steps>,
+    /// Of the channel.
+    channel: Chance,
 }
 
 /// Builds the parts of a link or of one direction. The names of their chances begin with `prefix`.
@@ -93,8 +104,8 @@ impl Parts<'_> {
         self.chances.chance(&format!("{}.{name}", self.prefix))
     }
 
-    fn side(&self, side: &model::Side, steps: Option<path::Steps>, media: &[Medium]) -> path::Link {
-        let transmitter = self.transmitter(&side.capacity);
+    fn side(&self, side: &model::Side, shared: Shared, media: &[Medium]) -> path::Link {
+        let transmitter = self.transmitter(&side.capacity, shared.channel);
         let limit = side.queue.room.into();
         let mut link = match &side.queue.discipline {
             Discipline::DropTail(_) => path::Link::drop_tail(limit, transmitter, side.delay),
@@ -118,7 +129,7 @@ impl Parts<'_> {
                 false => link.with_loss(loss),
             };
         }
-        if let Some(delay) = self.delay(side, steps) {
+        if let Some(delay) = self.delay(side, shared.steps) {
             // Only jitter lets packets overtake. A spike, a step, or a change of the log's latency, delays what follows
             // it, too.
             let overtaking = side.jitter.as_ref().is_some_and(|jitter| jitter.overtaking);
@@ -130,8 +141,12 @@ impl Parts<'_> {
         }
     }
 
-    fn transmitter(&self, capacity: &model::Capacity) -> Box<dyn Transmitter> {
-        capacity.build(self.chance("channel"))
+    fn transmitter(&self, capacity: &model::Capacity, shared: Chance) -> Box<dyn Transmitter> {
+        capacity.build(self.draws(shared))
+    }
+
+    fn draws(&self, shared: Chance) -> Draws {
+        Draws { own: self.chance("channel"), shared }
     }
 
     fn delay(&self, side: &model::Side, steps: Option<path::Steps>) -> Option<Box<dyn DelayModel>> {
@@ -264,6 +279,17 @@ mod tests {
         assert!(!overtaken.is_sorted());
         overtaken.sort_unstable();
         assert_eq!(overtaken, (1..=100).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn steps_are_the_same_both_ways() {
+        let plain = side(Capacity::Fixed(Rate(12_000_000)));
+        let (period, low, high) = (Dur::from_millis(20), Dur::ZERO, Dur::from_millis(30));
+        let steps = Some(model::Steps { period, low, high });
+        let (forward, reverse) = build(&model::Link { steps, ..link(plain, None) }, &[], &Chances::new(1));
+        let forward = carried(forward, 100);
+        assert_eq!(forward, carried(reverse, 100));
+        assert_ne!(forward[10].1 - forward[0].1, forward[90].1 - forward[0].1 - 80);
     }
 
     #[test]

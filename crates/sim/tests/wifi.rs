@@ -179,6 +179,23 @@ fn the_stronger_the_signal_the_more_ideal_carries_and_minstrel_is_not_far_behind
     }
 }
 
+/// Somebody walks about in Rayleigh fading around 22 dB.
+#[test]
+fn in_fading_ideal_carries_more_than_any_one_scheme_and_less_than_without_fading() {
+    let fading = "snr = { db = 22, speed_kmh = 3.6, path_loss_exponent = 0, rician_k_db = -100 }";
+    let ideal = to_one_station("rate_control = \"ideal\"", fading, [4, 9]);
+    let steady = to_one_station("rate_control = \"ideal\"", "snr = { db = 22 }", [4, 9]);
+    let learned = to_one_station("rate_control = \"minstrel-ht\"", fading, [4, 9]);
+    println!("fading: ideal {ideal:.2}, minstrel-ht {learned:.2}; steady {steady:.2}");
+    assert!(ideal < steady, "{ideal} of {steady}");
+    assert!(learned < ideal, "{learned} of {ideal}");
+    for mcs in [0, 2, 4, 6] {
+        let one = to_one_station(&format!("mcs = {mcs}"), fading, [4, 9]);
+        println!("MCS {mcs}: {one:.2}");
+        assert!(one < ideal, "MCS {mcs}: {one} of {ideal}");
+    }
+}
+
 fn turns(link: &LinkRecord) -> &TurnRecord {
     link.turns.as_ref().expect("it is on a medium")
 }

@@ -1,6 +1,7 @@
 //! Reads the files that a scenario names.
 
 use super::recipe;
+use airtcp_proto::path::wifi::SnrTrace;
 use airtcp_proto::path::{LogStep, RateLog, Trace};
 use airtcp_wire::spelling::{did_you_mean, nearest};
 use airtcp_wire::{Dur, Rate};
@@ -66,6 +67,10 @@ impl<'a> Files<'a> {
         let entries: Vec<LogEntry> =
             serde_json::from_str(&text).map_err(|wrong| named.is_wrong(&NotALog(wrong)))?;
         RateLog::new(entries.iter().map(LogEntry::step)).map_err(|wrong| named.is_wrong(&wrong))
+    }
+
+    pub fn snr_trace(&mut self, named: Named<'_>) -> Result<SnrTrace, String> {
+        SnrTrace::parse(&self.text(named)?).map_err(|wrong| named.is_wrong(&wrong))
     }
 
     pub fn text(&mut self, named: Named<'_>) -> Result<Arc<str>, String> {

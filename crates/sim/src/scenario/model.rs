@@ -2,7 +2,7 @@
 //! this and from nothing else; it opens no file.
 
 pub use super::file::{Access, EnterRecordings};
-pub use super::link::capacity::{Cell, LogFile, OnMedium, TraceFile};
+pub use super::link::capacity::{Cell, Draws, LogFile, OnMedium, TraceFile};
 pub use super::link::{
     Arq, Capacity, Episodes, Fec, Jitter, Link, Outages, Protected, Queue, Side, Spikes, Steps,
 };

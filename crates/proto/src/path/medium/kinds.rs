@@ -4,7 +4,7 @@ use super::Medium;
 use crate::Chance;
 use crate::choice::{Faults, choice};
 use crate::path::{Arq, Transmitter, wifi};
-use airtcp_wire::{Rate, Time};
+use airtcp_wire::Rate;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -23,13 +23,12 @@ pub struct Common {
     pub name: Option<String>,
 }
 
-/// What a link says of its place on a medium.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// A link's place on a medium, in one run.
 pub struct Radio {
     /// Modulation and coding scheme.
     pub mcs: u32,
     /// Absent: the signal is strong enough for every frame.
-    pub snr: Option<wifi::Snr>,
+    pub snr: Option<wifi::Course>,
 }
 
 /// The keys of one kind. Field names are the keys, doc comments their documentation; serde fills in defaults.
@@ -43,10 +42,11 @@ pub trait Keys {
     /// Why it has no such scheme, if it has none.
     fn mcs_problem(&self, mcs: u32) -> Option<String>;
 
-    /// Mean rate at a time of one link that always has packets of so many bytes to send, and the medium for itself.
-    fn saturated(&self, radio: &Radio, now: Time, bytes: u32) -> Rate;
+    /// Mean rate of one link with schemes up to this one that always has packets of so many bytes to send, and the medium for itself.
+    /// Without a signal-to-noise ratio, all can be read.
+    fn saturated(&self, mcs: u32, snr_db: Option<f64>, bytes: u32) -> Rate;
 
-    fn transmitter(&self, radio: &Radio, chance: Chance) -> Box<dyn Transmitter>;
+    fn transmitter(&self, radio: Radio, chance: Chance) -> Box<dyn Transmitter>;
 
     /// How a link on it repeats what could not be read.
     fn arq(&self) -> Arq;

@@ -14,14 +14,14 @@ mod station;
 
 pub use control::RateControl;
 pub use phy::Standard;
-pub use snr::Snr;
+pub use snr::{Course, Snr, SnrTrace, SnrTraceError};
 
 use super::{Arq, Cover, Medium, Transmitter};
 use crate::Chance;
 use crate::choice::Faults;
 use crate::path::medium;
 use crate::path::medium::Radio;
-use airtcp_wire::{Dur, Rate, Time};
+use airtcp_wire::{Dur, Rate};
 use control::Control;
 use edca::{Contention, Edca};
 use phy::Mode;
@@ -149,16 +149,13 @@ impl medium::Keys for Config {
         (mcs > most).then(|| format!("`{}` has 0 to {most}", self.standard.name()))
     }
 
-    fn saturated(&self, radio: &Radio, now: Time, bytes: u32) -> Rate {
-        let Radio { mcs, snr } = *radio;
+    fn saturated(&self, mcs: u32, snr_db: Option<f64>, bytes: u32) -> Rate {
         let lowest = if self.rate_control == RateControl::Fixed { mcs } else { 0 };
-        let snr_db = snr.map(|snr| snr.at(now));
         let carried = (lowest..=mcs).map(|mcs| self.carried_bps(mcs, snr_db, bytes));
         Rate(carried.fold(0.0, f64::max) as u64)
     }
 
-    fn transmitter(&self, radio: &Radio, mut chance: Chance) -> Box<dyn Transmitter> {
-        let Radio { mcs, snr } = *radio;
+    fn transmitter(&self, Radio { mcs, snr }: Radio, mut chance: Chance) -> Box<dyn Transmitter> {
         let control = self.control(mcs, chance.split());
         let reception = snr.map(|snr| Reception { snr, chance });
         Box::new(Station { exchange: self.exchange(mcs), control, reception })

@@ -3,7 +3,7 @@
 use super::control::{Choice, Control};
 use super::error::Readability;
 use super::phy::Mode;
-use super::snr::Snr;
+use super::snr::Course;
 use crate::Chance;
 use crate::path::{Burst, Supply, Transmitter};
 use airtcp_wire::{Dur, Time};
@@ -89,7 +89,7 @@ impl Transmitter for Station {
     }
 
     fn serve(&mut self, start: Time, supply: &mut Supply, burst: &mut Burst) -> Time {
-        let snr_db = self.reception.as_ref().map_or(f64::INFINITY, |reception| reception.snr.at(start));
+        let snr_db = self.reception.as_mut().map_or(f64::INFINITY, |reception| reception.snr.at(start));
         let Choice { mcs, is_probe } = self.control.choose(start, snr_db);
         self.exchange.mode.mcs = mcs;
         let most = if is_probe { 1 } else { WINDOW };
@@ -121,7 +121,7 @@ impl Transmitter for Station {
 
 /// Decides which frames the far end can read, each by itself.
 pub struct Reception {
-    pub snr: Snr,
+    pub snr: Course,
     pub chance: Chance,
 }
 

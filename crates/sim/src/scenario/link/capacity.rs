@@ -7,7 +7,7 @@ use crate::scenario::error::hint_and_list;
 use crate::scenario::files::Files;
 use airtcp_proto::Chance;
 use airtcp_proto::path::medium::{Kind, Radio};
-use airtcp_proto::path::wifi::Snr;
+use airtcp_proto::path::wifi::{Course, Snr, SnrTrace};
 use airtcp_proto::path::{
     Channel, ChannelConfig, DelayModel, FixedRate, LogDriven, LogLatency, RateLog, Trace, TraceDriven,
     Transmitter,
@@ -18,6 +18,16 @@ use std::path::PathBuf;
 
 /// How often a signal that changes is looked at to tell a mean rate.
 const GLIMPSES: u64 = 100;
+/// The same of one that fades, which it does many times in a run.
+const FADING_GLIMPSES: u64 = 1000;
+
+/// The random numbers of a capacity.
+pub struct Draws {
+    /// Of this direction alone.
+    pub own: Chance,
+    /// The same in both directions of the link.
+    pub shared: Chance,
+}
 
 /// One kind of capacity.
 pub trait Keys {
@@ -25,12 +35,12 @@ pub trait Keys {
     fn mean_rate(&self) -> Rate;
 
     /// Mean rate in bit/s between two times for packets of so many bytes, if there is always one to send.
-    fn mean_bps(&self, span: [Time; 2], bytes: u32, chance: Chance) -> f64;
+    fn mean_bps(&self, span: [Time; 2], bytes: u32, draws: Draws) -> f64;
 
-    fn build(&self, chance: Chance) -> Box<dyn Transmitter>;
+    fn build(&self, draws: Draws) -> Box<dyn Transmitter>;
 
     /// Learns this direction's propagation delay, modulation and coding scheme, and signal-to-noise ratio, where they are given.
-    fn beside(&mut self, _delay: Option<Dur>, _mcs: Option<u32>, _snr: Option<Snr>) {}
+    fn beside(&mut self, _delay: Option<Dur>, _mcs: Option<u32>, _snr: Option<&Snr>) {}
 
     /// Its place among the scenario's media, and that medium, if it is on one.
     fn medium(&self) -> Option<(usize, &Kind)> {
@@ -67,11 +77,11 @@ impl Keys for Rate {
         *self
     }
 
-    fn mean_bps(&self, _: [Time; 2], _: u32, _: Chance) -> f64 {
+    fn mean_bps(&self, _: [Time; 2], _: u32, _: Draws) -> f64 {
         self.0 as f64
     }
 
-    fn build(&self, _: Chance) -> Box<dyn Transmitter> {
+    fn build(&self, _: Draws) -> Box<dyn Transmitter> {
         Box::new(FixedRate::new(*self))
     }
 }
@@ -99,11 +109,11 @@ impl Keys for TraceFile {
         self.trace.mean_rate()
     }
 
-    fn mean_bps(&self, span: [Time; 2], _: u32, _: Chance) -> f64 {
+    fn mean_bps(&self, span: [Time; 2], _: u32, _: Draws) -> f64 {
         recorded_bps(span, |until| self.trace.capacity_bytes(until))
     }
 
-    fn build(&self, _: Chance) -> Box<dyn Transmitter> {
+    fn build(&self, _: Draws) -> Box<dyn Transmitter> {
         Box::new(TraceDriven::new(self.trace.clone()))
     }
 
@@ -141,15 +151,15 @@ impl Keys for LogFile {
         self.log.mean_rate()
     }
 
-    fn mean_bps(&self, span: [Time; 2], _: u32, _: Chance) -> f64 {
+    fn mean_bps(&self, span: [Time; 2], _: u32, _: Draws) -> f64 {
         recorded_bps(span, |until| self.log.capacity_bytes(until))
     }
 
-    fn build(&self, _: Chance) -> Box<dyn Transmitter> {
+    fn build(&self, _: Draws) -> Box<dyn Transmitter> {
         Box::new(LogDriven(self.log.clone()))
     }
 
-    fn beside(&mut self, delay: Option<Dur>, _: Option<u32>, _: Option<Snr>) {
+    fn beside(&mut self, delay: Option<Dur>, _: Option<u32>, _: Option<&Snr>) {
         self.latency = delay.is_none();
     }
 
@@ -196,13 +206,13 @@ impl Keys for Cell {
         self.mean_rate
     }
 
-    fn mean_bps(&self, span: [Time; 2], bytes: u32, chance: Chance) -> f64 {
+    fn mean_bps(&self, span: [Time; 2], bytes: u32, draws: Draws) -> f64 {
         let [from, until] = span;
-        bps(Channel::new(&self.config, chance).saturated_bytes(from, until, bytes), span)
+        bps(Channel::new(&self.config, draws.own).saturated_bytes(from, until, bytes), span)
     }
 
-    fn build(&self, chance: Chance) -> Box<dyn Transmitter> {
-        Box::new(Channel::new(&self.config, chance))
+    fn build(&self, draws: Draws) -> Box<dyn Transmitter> {
+        Box::new(Channel::new(&self.config, draws.own))
     }
 }
 
@@ -217,9 +227,11 @@ pub struct OnMedium {
     index: usize,
     #[serde(skip)]
     kind: Kind,
-    /// Of this direction.
+    /// Modulation and coding scheme of this direction.
     #[serde(skip)]
-    radio: Radio,
+    mcs: u32,
+    #[serde(skip)]
+    snr: Option<Snr>,
 }
 
 impl Value for OnMedium {
@@ -232,36 +244,62 @@ impl Value for OnMedium {
             return None;
         };
         let kind = around.media[index].kind.clone();
-        let radio = Radio { mcs: kind.mcs(), snr: None };
-        Some(OnMedium { name: name.clone(), index, radio, kind })
+        Some(OnMedium { name: name.clone(), index, mcs: kind.mcs(), snr: None, kind })
     }
 }
 
 impl Keys for OnMedium {
     fn mean_rate(&self) -> Rate {
-        self.kind.saturated(&self.radio, Time::ZERO, FULL_PACKET_BYTES as u32).max(Rate(1))
+        let snr_db = self.snr.as_ref().map(|snr| snr.mean_at(Time::ZERO));
+        self.kind.saturated(self.mcs, snr_db, FULL_PACKET_BYTES as u32).max(Rate(1))
     }
 
-    fn mean_bps(&self, [from, until]: [Time; 2], bytes: u32, _: Chance) -> f64 {
-        let moves = self.radio.snr.is_some_and(|snr| snr.moves());
-        let looks = if moves { GLIMPSES } else { 1 };
+    fn mean_bps(&self, [from, until]: [Time; 2], bytes: u32, draws: Draws) -> f64 {
+        let looks = match &self.snr {
+            Some(snr) if snr.moves() && snr.fades() => FADING_GLIMPSES,
+            Some(snr) if snr.moves() => GLIMPSES,
+            _ => 1,
+        };
         let step = Dur(until.since(from).0 / looks);
-        let rate_bps = |look| self.kind.saturated(&self.radio, from + step * look, bytes).0 as f64;
-        (0..looks).map(rate_bps).sum::<f64>() / looks as f64
+        let mut snr = self.course(draws.shared);
+        let mut rate_bps = |look| {
+            let snr_db = snr.as_mut().map(|snr| snr.at(from + step * look));
+            self.kind.saturated(self.mcs, snr_db, bytes).0 as f64
+        };
+        (0..looks).map(&mut rate_bps).sum::<f64>() / looks as f64
     }
 
-    fn build(&self, chance: Chance) -> Box<dyn Transmitter> {
-        self.kind.transmitter(&self.radio, chance)
+    fn build(&self, Draws { own, shared }: Draws) -> Box<dyn Transmitter> {
+        self.kind.transmitter(Radio { mcs: self.mcs, snr: self.course(shared) }, own)
     }
 
     /// A scheme that the medium lacks is refused by the rules of links.
-    fn beside(&mut self, _: Option<Dur>, mcs: Option<u32>, snr: Option<Snr>) {
+    fn beside(&mut self, _: Option<Dur>, mcs: Option<u32>, snr: Option<&Snr>) {
         let given = mcs.filter(|mcs| self.kind.mcs_problem(*mcs).is_none());
-        self.radio = Radio { mcs: given.unwrap_or(self.kind.mcs()), snr };
+        self.mcs = given.unwrap_or(self.kind.mcs());
+        self.snr = snr.cloned();
+    }
+
+    fn period(&self) -> Dur {
+        let trace = self.snr.as_ref().and_then(|snr| snr.recorded.as_ref());
+        trace.map_or(Dur::ZERO, SnrTrace::period)
+    }
+
+    fn enter(&mut self, offset: Dur) {
+        if let Some(trace) = self.snr.as_mut().and_then(|snr| snr.recorded.as_mut()) {
+            *trace = trace.entered_at(offset);
+        }
     }
 
     fn medium(&self) -> Option<(usize, &Kind)> {
         Some((self.index, &self.kind))
+    }
+}
+
+impl OnMedium {
+    /// The channel of one run.
+    fn course(&self, shared: Chance) -> Option<Course> {
+        self.snr.clone().map(|snr| Course::new(snr, shared))
     }
 }
 

@@ -24,6 +24,7 @@ pub(super) use queue::FULL_PACKET_BYTES;
 pub use queue::Queue;
 
 use super::check::Check;
+use super::files::Files;
 use super::medium::Medium;
 use super::way::Direction;
 use airtcp_proto::path::wifi::Snr;
@@ -82,12 +83,13 @@ impl Link {
         let way_back = written.reverse.clone().unwrap_or_default();
         let [there, back] = [way_there.delay, way_back.delay.or(way_there.delay)];
         let round_trip = there.unwrap_or_default() + back.unwrap_or_default();
-        let (mcs, snr) = (way_there.mcs, sound(way_there.snr));
-        let around = Around { delay: there, round_trip, mean_rate: None, mcs, snr, media };
+        let (mcs, snr) = (way_there.mcs, read_snr(way_there.snr.as_ref(), check));
+        let around = Around { delay: there, round_trip, mean_rate: None, mcs, snr: snr.clone(), media };
         let steps = read_shared(&written.steps, "steps", &around, check);
         let outages = read_shared(&written.outages, "outages", &around, check);
-        let forward = read_side(&way_there, None, around, check)?;
-        let (mcs, snr) = (way_back.mcs.or(way_there.mcs), sound(way_back.snr.or(way_there.snr)));
+        let forward = read_side(&way_there, None, around.clone(), check)?;
+        let back_snr = check.inside("reverse", |check| read_snr(way_back.snr.as_ref(), check));
+        let (mcs, snr) = (way_back.mcs.or(way_there.mcs), back_snr.or(snr));
         let around = Around { delay: back, mcs, snr, ..around };
         let reverse = check.inside("reverse", |check| read_side(&way_back, Some(&forward), around, check))?;
         Some(Link { name: name.to_owned(), ends: [0, 1], forward, reverse, steps: steps?, outages: outages? })
@@ -101,9 +103,20 @@ impl Link {
     }
 }
 
-/// The ratio, unless it makes no sense, which is reported where it is read.
-fn sound(snr: Option<Snr>) -> Option<Snr> {
-    snr.filter(|snr| snr.problem().is_none())
+/// The ratio with its trace. `None` if there is none, or if it is wrong, which has been reported.
+fn read_snr(written: Option<&Snr>, check: &mut Check<'_>) -> Option<Snr> {
+    let snr = written?;
+    check.inside("snr", |check| {
+        if let Some((key, problem)) = snr.problem() {
+            check.refuse_key(key, problem);
+            return None;
+        }
+        let recorded = match &snr.trace {
+            Some(path) => Some(check.inside("trace", |check| check.file(path, Files::snr_trace))?),
+            None => None,
+        };
+        Some(Snr { recorded, ..snr.clone() })
+    })
 }
 
 /// What both directions have together.

@@ -39,7 +39,7 @@ impl<T: Plain> Value for T {
 }
 
 /// What a value may depend on, beside what is written.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(crate) struct Around<'a> {
     /// This direction's propagation delay, if it is given.
     pub delay: Option<Dur>,
@@ -49,7 +49,7 @@ pub(crate) struct Around<'a> {
     pub mean_rate: Option<Rate>,
     /// The modulation and coding scheme of this direction, if it is given.
     pub mcs: Option<u32>,
-    /// Its signal-to-noise ratio, likewise.
+    /// Its signal-to-noise ratio, if it is given and makes sense.
     pub snr: Option<Snr>,
     pub media: &'a [Medium],
 }
