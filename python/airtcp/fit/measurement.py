@@ -24,6 +24,14 @@ OTHER_WAY: dict[Direction, Direction] = {"forward": "reverse", "reverse": "forwa
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
 
+_YEAR_2001_S = 1e9
+"""Clocks that count from a host's start are below, those that count from 1970 above."""
+
+
+def time_of_day(first_s: float) -> float | None:
+    """Returns the time of the first packet if it is in seconds since 1970; None if since something else."""
+    return first_s if _YEAR_2001_S < first_s < 10 * _YEAR_2001_S else None
+
 
 @dataclass(frozen=True)
 class RoundTrips:
@@ -37,6 +45,8 @@ class RoundTrips:
     least_s: float | None = None
     """The lowest of all packets, if the file has it elsewhere: `rtt_s` are smoothed, or none met an empty
     queue."""
+    began_s: float | None = None
+    """When the first packet of the file was sent, in seconds since 1970; None if unknown."""
 
 
 @dataclass(frozen=True)

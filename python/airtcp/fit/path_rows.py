@@ -11,7 +11,16 @@ import numpy as np
 from airtcp.fit.columns import Column, Columns
 from airtcp.fit.labels import Labels, codes_of
 from airtcp.fit.loss_shares import as_shares, fates, packets_per_row
-from airtcp.fit.measurement import Direction, Fates, Flags, Floats, Measurement, RoundTrips, Throughput
+from airtcp.fit.measurement import (
+    Direction,
+    Fates,
+    Flags,
+    Floats,
+    Measurement,
+    RoundTrips,
+    Throughput,
+    time_of_day,
+)
 from airtcp.fit.quantities import Quantity
 from airtcp.fit.runs import Layout, Places, lay_out
 from airtcp.fit.text import shown
@@ -159,7 +168,12 @@ class PathRows:
         if not says_losses:
             self.notes.append("No row reports a lost packet: whether any was lost is not known.")
         answered = ~np.isnan(rtt_s) & (shares < 1)
-        return RoundTrips(layout.time_s[answered], rtt_s[answered]), lost
+        began_s = (
+            time_of_day(float(self.table.time_s[self.rows][layout.order[0]]))
+            if len(layout.begins) == 1
+            else None
+        )
+        return RoundTrips(layout.time_s[answered], rtt_s[answered], began_s=began_s), lost
 
     def _load(self, throughput: tuple[Throughput, ...]) -> Direction | None:
         """Returns which transfers filled the path meanwhile: those whose rate is high most of the time."""

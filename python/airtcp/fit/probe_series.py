@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from airtcp.fit.measurement import Direction, Fates, Flags, Floats, OneWay, RoundTrips
+from airtcp.fit.measurement import Direction, Fates, Flags, Floats, OneWay, RoundTrips, time_of_day
 
 NOT_LOST, THERE, BACK, SOMEWHERE = range(4)
 """The fate of a probe."""
@@ -45,11 +45,12 @@ class ProbeSeries:
         self.fate.append(fate)
 
     def measured(
-        self, clock_error_s: float | None = None
+        self, clock_error_s: float | None = None, began_s: float | None = None
     ) -> tuple[RoundTrips | None, tuple[Fates, ...], tuple[OneWay, ...]]:
         """Returns everything in order of sending. Without any answer there are no round trips."""
         time_s = np.array(self.time_s)
         order = np.argsort(time_s, kind="stable")
+        began_s = began_s or time_of_day(float(time_s.min()))
         time_s, sizes = time_s[order] - time_s.min(), np.array(self.sizes)[order]
         rtt_s, fate = np.array(self.rtt_s)[order], np.array(self.fate)[order]
         there_s, back_s = np.array(self.there_s)[order], np.array(self.back_s)[order]
@@ -59,7 +60,9 @@ class ProbeSeries:
             chosen = np.isfinite(rtt_s)
         known: Flags = chosen & np.isfinite(there_s) & np.isfinite(back_s)
         packet_bytes = _mean(sizes[chosen])
-        trips = RoundTrips(time_s[chosen], rtt_s[chosen], packet_bytes) if chosen.any() else None
+        trips = None
+        if chosen.any():
+            trips = RoundTrips(time_s[chosen], rtt_s[chosen], packet_bytes, began_s=began_s)
         has_ways = bool(known.any())
         fates = _fates(time_s, sizes, fate, has_ways=has_ways)
         if not has_ways:

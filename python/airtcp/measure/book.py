@@ -55,9 +55,10 @@ class Book:
     def lines(self, facts: dict[str, str]) -> Iterator[str]:
         """Yields the log that `fit` reads."""
         yield MARK
-        yield "# " + " ".join(f"{name}={value}" for name, value in {**facts, "load": self.load}.items())
-        yield COLUMNS
         began_ns = min((probe.sent_ns for probe in self.probes.values()), default=0)
+        facts = {**facts, "load": self.load, "began_s": f"{began_ns / 1e9:.3f}"}
+        yield "# " + " ".join(f"{name}={value}" for name, value in facts.items())
+        yield COLUMNS
         for probe in self.probes.values():
             answer = probe.answer
             times = [""] * 3

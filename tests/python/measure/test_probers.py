@@ -242,7 +242,7 @@ def test_the_book_s_fates() -> None:
         probe = book.probes[sequence]
         probe.answer, probe.has_arrived = answer, arrived
     assert list(book.lines({"host": "h"}))[1:] == [
-        "# host=h load=there",
+        "# host=h load=there began_s=0.000",
         "time_s,bytes,rtt_ms,there_ms,back_ms,lost",
         "0.000000,84,20.000,9.000,11.000,",
         "0.050000,84,,,,there",

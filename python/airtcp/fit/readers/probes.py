@@ -1,7 +1,7 @@
 """Probes as `airtcp measure` logs them: a packet a line, its round trip, each way's delay, its fate.
 
 # airtcp probes 1
-# host=192.0.2.1 by=airtcp load=none clock_error_ms=0 mtu=1500
+# host=192.0.2.1 by=airtcp clock_error_ms=0 mtu=1500 load=none began_s=1798765432.1
 time_s,bytes,rtt_ms,there_ms,back_ms,lost
 0.000000,84,40.123,20.050,20.073,
 0.050000,1500,,,,there
@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from airtcp.fit.by_length import by_length
-from airtcp.fit.measurement import Direction, Measurement
+from airtcp.fit.measurement import Direction, Measurement, time_of_day
 from airtcp.fit.probe_series import ProbeSeries
 from airtcp.fit.readers import FileError, Reader
 from airtcp.fit.rows import MAX_ROWS
@@ -83,7 +83,7 @@ class _Log:
     def measurement(self, path: Path, text: TextFile) -> Measurement:
         error_ms = _number(self.facts.get("clock_error_ms", ""))
         error_s = None if error_ms is None or math.isnan(error_ms) else abs(error_ms) / 1e3
-        trips, fates, ways = self.probes.measured(error_s)
+        trips, fates, ways = self.probes.measured(error_s, _moment(self.facts.get("began_s", "")))
         told = _whole(self.facts.get("told"))
         if self.facts.get("load") == "search":
             # Each length depends on the fates of others: they show what passes, and no loss.
@@ -117,6 +117,13 @@ def _number(text: str) -> float | None:
     except ValueError:
         return None
     return value if math.isfinite(value) and abs(value) <= _LONGEST_MS else None
+
+
+def _moment(text: str) -> float | None:
+    try:
+        return time_of_day(float(text))
+    except ValueError:
+        return None
 
 
 def _whole(text: str | None) -> int | None:

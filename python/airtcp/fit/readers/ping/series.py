@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import numpy.typing as npt
 
-from airtcp.fit.measurement import Fates, Floats, Reordering, RoundTrips
+from airtcp.fit.measurement import Fates, Floats, Reordering, RoundTrips, time_of_day
 from airtcp.fit.readers.ping.events import Answer, Begin, System, Total
 
 MAX_PACKETS = 1 << 22
@@ -185,8 +185,12 @@ class Series:
         unreadable = np.array(self.unreadable, dtype=np.int64)
         told[unreadable[unreadable < len(told)]] = False
         known = told | ~lost
-        trips = RoundTrips(sent_s[answered], rtt_s[answered], self.ip_bytes) if self.answers else None
-        fates = Fates(lost[known], "both", self.ip_bytes, interval_s)
+        first_s = float(sent_s[0]) if len(sent_s) else 0.0
+        began_s, sent_s = time_of_day(first_s), sent_s - first_s
+        trips = None
+        if self.answers:
+            trips = RoundTrips(sent_s[answered], rtt_s[answered], self.ip_bytes, began_s=began_s)
+        fates = Fates(lost[known], "both", self.ip_bytes, interval_s, sent_s[known])
         if len(self.lengths) > 1:
             sizes = self._sizes(len(lost))
             fates = replace(fates, packet_bytes=float(sizes[known].mean()), sizes=sizes[known])
@@ -279,7 +283,7 @@ class Series:
             column[self._base :] = array("d", kept.tobytes())
 
     def _sending(self, rtt_s: Floats, answered: _Indices) -> tuple[Floats, float]:
-        """Returns when each packet was sent, since the first, and the usual interval."""
+        """Returns when each packet was sent, by the log's clock, and the usual interval."""
         if self.has_stamps and (stamped := self._by_stamps(rtt_s, answered)) is not None:
             return stamped
         if self.is_windows:
@@ -309,7 +313,7 @@ class Series:
         packets = np.arange(len(rtt_s))
         sent_s = np.interp(packets, answered, at_s)
         sent_s = np.where(packets < answered[0], at_s[0] - (answered[0] - packets) * interval_s, sent_s)
-        return sent_s - sent_s[0], interval_s
+        return sent_s, interval_s
 
     def _reordering(self, sent_s: Floats, rtt_s: Floats, answered: _Indices) -> Reordering:
         came_s = sent_s + rtt_s
