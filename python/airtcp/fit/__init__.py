@@ -4,9 +4,10 @@ Readers make `Measurement`s, in which nothing is guessed; of a file that measure
 from which `subjects.py` chooses by name (`--only`) or refuses. `evidence.py` combines several: the
 best-informed file answers each question, and contradictions are reported. `estimates.py` calls the
 estimators once: `delay.py` (base delay, and a log-normal distribution above it), `correlation.py`,
-`episodes.py` (spikes and stalls), `loss.py` and `hidden_chain.py` (bursts), `overflow.py` (what a
-transfer's own queue dropped). `rate.py`, `path_delay.py` and `path_loss.py` write the keys into a `Draft`,
-each with its `Finding` or `Unknown`; `fitting.py` turns it into the document. `closure/` closes the round
+`episodes.py` (spikes and stalls), `kinds/` (Wi-Fi, LTE, Starlink), `loss.py` and `hidden_chain.py`
+(bursts), `overflow.py` (what a transfer's own queue dropped). `rate.py`, `path_delay.py`, `path_loss.py` and
+`path_kind.py` write the keys into a `Draft`, each with its `Finding` or `Unknown`; `fitting.py` turns it into
+the document. `closure/` closes the round
 trip: it simulates a measured transfer on candidate paths (`bottleneck.py`) until it does again what it did,
 writes that (`path_settled.py`), and checks the final path in the same way (`closing.py`); where the check
 fails, `advise` recommends nothing. A ping samples in time, not per packet: `jitter.interval` and

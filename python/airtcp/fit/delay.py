@@ -18,6 +18,7 @@ from airtcp.fit.levels import Levels, find_levels
 from airtcp.fit.log_normal import LogNormal, Shifts, contradiction, log_normals, shape_contradiction
 from airtcp.fit.measurement import Floats, RoundTrips
 from airtcp.fit.moments import Moments, log_normal_moments, moments
+from airtcp.fit.steps import Steps
 
 NEGLIGIBLE = 0.005
 """A standard deviation below this share of the lowest round trip, or below 0.1 ms, counts as no variation."""
@@ -83,6 +84,8 @@ class Delay:
     """Idle and loaded stretches. Then there is no `variation`, and neither spikes nor stalls."""
     whole: Moments | None = None
     """Mean and deviation of all round trips; None on a loaded path."""
+    steps: Steps | None = None
+    """HARQ's steps, if the scenario has them. Then there is no `variation`, and neither spikes nor stalls."""
 
 
 def fit_delay(trips: RoundTrips, *, is_idle: bool = True) -> Delay | None:

@@ -13,6 +13,7 @@ from airtcp.fit.closure.closing import Check
 from airtcp.fit.evidence import shown
 from airtcp.fit.findings import Finding, Unknown
 from airtcp.fit.holes import Hole
+from airtcp.fit.kinds import Verdict
 from airtcp.fit.loss import Loss
 from airtcp.fit.measurement import Measurement
 from airtcp.results.document import schema_of
@@ -42,6 +43,8 @@ class FitDocument:
     notes: tuple[str, ...]
     holes: tuple[Hole, ...]
     """Path-MTU black holes."""
+    kinds: tuple[Verdict, ...]
+    """Kinds of air, if there are round trips enough to tell."""
     rate_bps: float | None
     """Forward rate; the mean of a recording. None if nothing arrives."""
     loss: Loss | None
@@ -63,6 +66,7 @@ def fit_document(fitted: Fit) -> FitDocument:
         unknown=fitted.unknown,
         notes=fitted.notes,
         holes=fitted.holes,
+        kinds=fitted.kinds,
         rate_bps=fitted.rate_bps,
         loss=fitted.loss,
         check=fitted.check,
@@ -82,6 +86,7 @@ def failure_document(failure: NothingArrives) -> FitDocument:
         unknown=(),
         notes=failure.lines,
         holes=failure.holes,
+        kinds=(),
         rate_bps=None,
         loss=None,
         check=None,

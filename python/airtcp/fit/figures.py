@@ -72,6 +72,9 @@ def one_course(time: Floats, delay: Delay) -> Floats:
     varies = delay.variation
     if delay.unlike:
         return np.full(len(time), np.nan)
+    if delay.steps is not None:
+        drawn = np.random.default_rng(1).random(len(time))
+        return delay.least_s + delay.steps.quantiles(drawn)
     if varies is None or len(time) == 0:
         return np.full(len(time), delay.base_s.best)
     fresh = np.random.default_rng(1).standard_normal(len(time))
@@ -105,6 +108,8 @@ def _fitted(rtt: Floats, delay: Delay) -> Floats:
     varies: Variation | None = delay.variation
     if delay.unlike:
         return np.full(len(rtt), np.nan)
+    if delay.steps is not None:
+        return delay.steps.cumulative(rtt - delay.least_s)
     if varies is None:
         return np.where(rtt >= delay.base_s.best, 1.0, 0.0)
     return varies.above.cumulative(rtt - delay.base_s.best)

@@ -23,10 +23,12 @@ from airtcp.fit.estimates import Estimates, estimate
 from airtcp.fit.evidence import Evidence, From, gather, oriented, shown, too_few, two_paths, use_of
 from airtcp.fit.findings import Finding, Unknown
 from airtcp.fit.holes import Hole, find_holes, outside
+from airtcp.fit.kinds import Verdict
 from airtcp.fit.left_open import LeftOpen
 from airtcp.fit.loss import Loss
 from airtcp.fit.measurement import Measurement, Subjects
 from airtcp.fit.path_delay import put_delay
+from airtcp.fit.path_kind import put_kind
 from airtcp.fit.path_loss import put_loss, put_overtaking
 from airtcp.fit.path_queue import put_queue
 from airtcp.fit.rate import Given, put_rate
@@ -81,6 +83,11 @@ class Fit:
     def holes(self) -> tuple[Hole, ...]:
         """Path-MTU black holes, if any; the scenario describes packets that pass."""
         return self._evidence.holes
+
+    @property
+    def kinds(self) -> tuple[Verdict, ...]:
+        """Whether the round trips show Wi-Fi, LTE or Starlink, and how surely; empty if there are too few."""
+        return self._estimates.air.verdicts if self._estimates.air is not None else ()
 
     @property
     def toml(self) -> str:
@@ -156,6 +163,8 @@ class Fit:
         warning = too_few(self._evidence)
         lines = [line for hole in self.holes for line in hole.lines]
         lines += [*warning, f"Fitted to {names}: {found or 'nothing of use'}."]
+        air = self._estimates.air
+        lines += [f"Kind of air: {air.text}"] if air is not None else []
         lines.append(self.repetition)
         if self.unknown:
             lines.append("Assumed: " + "; ".join(_short(unknown) for unknown in self.unknown) + ".")
@@ -288,6 +297,7 @@ def _drafted(
     put_loss(drafted, evidence, estimates)
     put_readings(drafted, estimates.losses)
     put_overtaking(drafted, evidence)
+    put_kind(drafted, estimates)
     return drafted
 
 

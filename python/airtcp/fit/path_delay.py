@@ -11,6 +11,7 @@ from airtcp.fit.estimates import Estimates
 from airtcp.fit.evidence import Evidence, From, there
 from airtcp.fit.findings import Finding, Unknown
 from airtcp.fit.measurement import Direction, OneWay, RoundTrips
+from airtcp.fit.path_kind import put_steps, steps_of
 from airtcp.fit.path_replay import (
     NO_JITTER,
     interval_ms,
@@ -43,7 +44,10 @@ def put_delay(draft: Draft, evidence: Evidence, estimates: Estimates, *, replay:
             f"{delay.dropped} round trips of {source.name} are not positive or too short and were ignored."
         )
     ways = estimates.ways if evidence.idle is not None and not replay else {}
-    if evidence.idle is not None and (replay or (delay.unlike and not ways)):
+    steps = steps_of(estimates) if not (replay or ways) else None
+    if evidence.idle is not None and steps is not None:
+        put_steps(draft, evidence.idle, delay, steps, _time_on_the_link(draft, evidence.idle))
+    elif evidence.idle is not None and (replay or (delay.unlike and not ways)):
         own_s = _time_on_the_link(draft, evidence.idle)
         replay_there_and_back(draft, evidence.idle, f"{name}.rtt.txt", delay, own_s)
         if delay.levels is not None:

@@ -23,6 +23,12 @@ def replay_there_and_back(
     jitter, finding = _series(draft, source.what, file, 0.5, "round trips", delay)
     how = f"{file} has what is above {number(delay.least_s * 1e3)} ms, from {source.name}; half of each "
     how += f"goes to either direction. {finding.how}{_why(delay)}"
+    put_floor(draft, source, delay, own_s)
+    draft.add("jitter", jitter, Finding(finding.quantity, finding.shown, finding.interval, how))
+
+
+def put_floor(draft: Draft, source: From[RoundTrips], delay: Delay, own_s: float) -> None:
+    """Writes the least round trip, half in each direction."""
     floor = Finding(
         "round trip without a queue",
         f"{number(delay.least_s * 1e3)} ms",
@@ -30,7 +36,6 @@ def replay_there_and_back(
         f"The least of {delay.n} round trips in {source.name}.",
     )
     draft.add("delay", text(milliseconds((delay.least_s - own_s) / 2)), floor)
-    draft.add("jitter", jitter, Finding(finding.quantity, finding.shown, finding.interval, how))
 
 
 def replay_way(

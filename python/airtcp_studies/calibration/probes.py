@@ -118,7 +118,7 @@ def arrivals_s(
     """Returns when datagrams of the second of `flows`, which replace the path's, came out of it, in order."""
     test = _between_taps(path, folder).vary(duration=f"{duration_s:.9f}s", warmup="0s", flow=list(flows))
     found = [
-        time_s for time_s, number in _datagrams(_captured(test, seed, "cubic", BEHIND, folder)) if number == 0
+        time_s for time_s, number in datagrams(_captured(test, seed, "cubic", BEHIND, folder)) if number == 0
     ]
     return np.array(found, dtype=np.float64)
 
@@ -171,7 +171,7 @@ def _delays(capture: bytes, turn_s: float, interval_s: float, count: int, first:
     """Returns the delay of each probe whose sender is `first` or one of those after it."""
     senders = round(turn_s / interval_s)
     delays = np.full(count, np.nan)
-    for time_s, number in _datagrams(capture):
+    for time_s, number in datagrams(capture):
         sender = number - first
         if not 0 <= sender < senders:
             continue
@@ -183,7 +183,7 @@ def _delays(capture: bytes, turn_s: float, interval_s: float, count: int, first:
     return delays
 
 
-def _datagrams(capture: bytes) -> Iterator[tuple[float, int]]:
+def datagrams(capture: bytes) -> Iterator[tuple[float, int]]:
     """Yields when each UDP datagram of a pcapng file of raw IP passed, and the number of its sender.
 
     The simulator numbers flows of datagrams downwards from the greatest address; the first flow is another.
