@@ -3,7 +3,7 @@
 use super::Episodes;
 use super::line::Line;
 use super::link::QueueView;
-use super::medium::{Outcome, Turn};
+use super::medium::Turn;
 use super::stats::Ahead;
 use crate::queue::{DropCause, DropTail, Drops, Item, Limit, Queue};
 use airtcp_wire::{Dur, Time};
@@ -109,7 +109,7 @@ pub(super) struct Asked {
     drops: Drops,
     /// The transmitter takes no packet before this, although it may be free: never if nothing waits.
     pub ready_at: Time,
-    /// The transmitter takes packets only when it has its [turn](Asked::serve) on a medium.
+    /// The transmitter takes packets only when it has its [turn](Asked::begin_turn) on a medium.
     pub waits_for_turn: bool,
     handoffs: Option<Box<Handoffs>>,
 }
@@ -259,12 +259,12 @@ impl Asked {
         }
     }
 
-    /// The transmitter has its turn on a medium.
-    pub fn serve(&mut self, turn: Turn, line: &mut Line) -> Outcome {
-        let outcome = line.serve(turn, &mut *self.queue, &mut self.drops);
+    /// The transmitter has its turn on a medium. Returns whether it sends anything.
+    pub fn begin_turn(&mut self, turn: Turn, line: &mut Line) -> bool {
+        let sends = line.begin_turn(turn, &mut *self.queue, &mut self.drops);
         self.settle_drops(turn.start, line);
-        self.ready_at = if outcome == Outcome::Empty { self.queue.ready_at() } else { Time::ZERO };
-        outcome
+        self.ready_at = if sends { Time::ZERO } else { self.queue.ready_at() };
+        sends
     }
 
     /// Its turn is over. A queue in which nothing is left learns that the transmitter is free.

@@ -4,7 +4,7 @@ use super::burst::{Encoding, Frame, Supply};
 use super::compression::HopCompression;
 use super::dropped::Dropped;
 use super::link::{Fate, Output};
-use super::medium::{Airtime, Outcome, Read, Turn, TurnStats, Unsettled};
+use super::medium::{Airtime, Outcome, Read, Turn, TurnStats, Turns, Unsettled};
 use super::pipe::Pipe;
 use super::stats::Counters;
 use super::{Arq, DelayModel, Episodes, FixedRate, Interrupted, LossModel, Transmitter};
@@ -88,24 +88,40 @@ impl Line {
         self.land(&frame, lost);
     }
 
-    /// The transmitter has its turn on a medium, and sends what `queue` gives. `drops` receives what the queue drops.
-    pub fn serve(&mut self, turn: Turn, queue: &mut dyn Queue, drops: &mut Drops) -> Outcome {
-        let Turn { start, waited, collides } = turn;
+    /// The transmitter has its turn on a medium, and sends what `queue` gives. Returns whether that is anything. `drops` receives what
+    /// the queue drops.
+    pub fn begin_turn(&mut self, turn: Turn, queue: &mut dyn Queue, drops: &mut Drops) -> bool {
+        let Turn { start, waited } = turn;
         let mut unsettled = self.unsettled.take().unwrap_or_default();
         let Unsettled { repeats, window, burst, turns } = &mut *unsettled;
         let (encoding, open) = (&mut self.encoding, window.len());
         let mut supply = Supply { now: start, repeats, queue, drops, encoding, open, taken: 0 };
-        let mut outcome = Outcome::Empty;
-        if supply.has_any() {
+        let sends = supply.has_any();
+        if sends {
             self.free_at = self.transmitter.serve(start, &mut supply, burst);
             (0..supply.taken).for_each(|_| self.counters.on_leave(start));
-            let time = self.free_at.since(start);
-            self.counters.on_busy(time);
-            turns.on_turn(waited, time, collides);
-            outcome = self.judge(start, collides, &mut unsettled);
+            self.counters.on_busy(self.free_at.since(start));
+            turns.on_turn(waited);
         }
         self.unsettled = Some(unsettled);
+        sends
+    }
+
+    /// It is known whether the turn that began at `start` collides.
+    pub fn settle_turn(&mut self, start: Time, collides: bool) -> Outcome {
+        let mut unsettled = self.unsettled.take().unwrap_or_default();
+        if collides {
+            unsettled.turns.on_collision();
+        }
+        let outcome = self.judge(start, collides, &mut unsettled);
+        self.unsettled = Some(unsettled);
         outcome
+    }
+
+    /// It and others had turns at once, from `since` until `now`.
+    pub fn on_colliding(&mut self, since: Time, now: Time) {
+        let time = self.free_at.min(now).since(since);
+        self.unsettled.iter_mut().for_each(|unsettled| unsettled.turns.on_colliding(time));
     }
 
     /// Decides which frames of a burst are read, which are lost, and which are sent again.
@@ -151,19 +167,17 @@ impl Line {
         if acknowledged > 0 { Outcome::Read } else { Outcome::Unread }
     }
 
-    /// What the link has done on its medium by `now`, and that `medium` meanwhile.
-    pub fn turn_stats(&self, now: Time, medium: Airtime) -> TurnStats {
-        let ahead = self.free_at.since(now);
+    /// What the link has done on its medium, and that `medium` meanwhile.
+    pub fn turn_stats(&self, medium: Airtime) -> TurnStats {
         self.unsettled.as_ref().map_or_else(
             || TurnStats { medium, ..TurnStats::default() },
-            |unsettled| unsettled.turns.read(ahead, medium),
+            |unsettled| unsettled.turns.read(medium),
         )
     }
 
     /// Starts counting turns anew.
-    pub fn reset_turns(&mut self, now: Time) {
-        let ahead = self.free_at.since(now);
-        self.unsettled.iter_mut().for_each(|unsettled| unsettled.turns.reset(ahead));
+    pub fn reset_turns(&mut self) {
+        self.unsettled.iter_mut().for_each(|unsettled| unsettled.turns = Turns::default());
     }
 
     /// Must it send anything again?

@@ -63,25 +63,30 @@ impl Delays {
     }
 }
 
-/// The running counts behind [`Airtime`]. They include the present turn to its end.
+/// The running counts behind [`Airtime`].
 #[derive(Default)]
 pub(super) struct Spent {
-    busy: Dur,
-    colliding: Dur,
-    is_colliding: bool,
+    airtime: Airtime,
+    /// When it was counted last.
+    until: Time,
 }
 
 impl Spent {
-    pub fn on_turn(&mut self, time: Dur, collides: bool) {
-        self.is_colliding = collides;
-        *(if collides { &mut self.colliding } else { &mut self.busy }) += time;
+    /// So many links have had a turn until `now`. Returns since when.
+    pub fn pass(&mut self, now: Time, turns: usize) -> Time {
+        let Spent { airtime: Airtime { idle, busy, colliding }, until } = self;
+        let sum = match turns {
+            0 => idle,
+            1 => busy,
+            _ => colliding,
+        };
+        *sum += now.since(*until);
+        std::mem::replace(until, now.max(*until))
     }
 
-    /// From the beginning until `now`, if the present turn goes on for `ahead`.
-    pub fn until(&self, now: Time, ahead: Dur) -> Airtime {
-        let of = |sum: Dur, is_present: bool| if is_present { sum - ahead } else { sum };
-        let (busy, colliding) = (of(self.busy, !self.is_colliding), of(self.colliding, self.is_colliding));
-        Airtime { idle: now.since(Time::ZERO) - busy - colliding, busy, colliding }
+    /// From the beginning until it was counted last.
+    pub fn airtime(&self) -> Airtime {
+        self.airtime
     }
 }
 
@@ -95,12 +100,9 @@ impl Airtime {
     }
 }
 
-/// The running counts behind [`TurnStats`]. They include the present turn to its end.
+/// The running counts behind [`TurnStats`].
 #[derive(Default)]
-pub(in crate::path) struct Turns {
-    stats: TurnStats,
-    is_colliding: bool,
-}
+pub(in crate::path) struct Turns(TurnStats);
 
 /// What became of a frame.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -111,49 +113,45 @@ pub(in crate::path) enum Read {
 }
 
 impl Turns {
-    /// A turn begins for which the link has waited, and lasts for `time`.
-    pub fn on_turn(&mut self, waited: Dur, time: Dur, collides: bool) {
-        self.is_colliding = collides;
-        self.stats.turns += 1;
-        self.stats.access_delay.add(waited);
-        if collides {
-            self.stats.collisions += 1;
-            self.stats.colliding += time;
-        }
+    /// A turn begins for which the link has waited.
+    pub fn on_turn(&mut self, waited: Dur) {
+        self.0.turns += 1;
+        self.0.access_delay.add(waited);
+    }
+
+    /// It has been sending for `time` while others did, too.
+    pub fn on_colliding(&mut self, time: Dur) {
+        self.0.colliding += time;
+    }
+
+    /// Nobody could read what it sent in a turn, because of others.
+    pub fn on_collision(&mut self) {
+        self.0.collisions += 1;
     }
 
     pub fn on_frame(&mut self, is_again: bool, read: Read) {
-        self.stats.frames += 1;
-        self.stats.retries += u64::from(is_again);
-        self.stats.collided_frames += u64::from(read == Read::Collided);
-        self.stats.erred_frames += u64::from(read == Read::Erred);
+        self.0.frames += 1;
+        self.0.retries += u64::from(is_again);
+        self.0.collided_frames += u64::from(read == Read::Collided);
+        self.0.erred_frames += u64::from(read == Read::Erred);
     }
 
     /// A packet will not be sent again: it has been read, after `repeating`, or is given up.
     pub fn on_settled(&mut self, repeating: Dur, read: Read) {
         match read {
-            Read::Well => self.stats.retry_delay.add(repeating),
-            Read::Collided => self.stats.failed_collision += 1,
-            Read::Erred => self.stats.failed_error += 1,
+            Read::Well => self.0.retry_delay.add(repeating),
+            Read::Collided => self.0.failed_collision += 1,
+            Read::Erred => self.0.failed_error += 1,
         }
     }
 
     /// A packet that was read is handed on.
     pub fn on_ordered(&mut self, waited: Dur) {
-        self.stats.reordering_delay.add(waited);
+        self.0.reordering_delay.add(waited);
     }
 
-    /// Starts counting anew, while the last turn goes on for `ahead`.
-    pub fn reset(&mut self, ahead: Dur) {
-        self.stats = TurnStats { colliding: self.colliding(ahead), ..TurnStats::default() };
-    }
-
-    pub fn read(&self, ahead: Dur, medium: Airtime) -> TurnStats {
-        TurnStats { colliding: self.stats.colliding - self.colliding(ahead), medium, ..self.stats }
-    }
-
-    /// How much of `ahead` is in a collision.
-    fn colliding(&self, ahead: Dur) -> Dur {
-        if self.is_colliding { ahead } else { Dur::ZERO }
+    /// `medium` is what that did meanwhile.
+    pub fn read(&self, medium: Airtime) -> TurnStats {
+        TurnStats { medium, ..self.0 }
     }
 }

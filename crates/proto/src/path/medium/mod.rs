@@ -15,7 +15,7 @@ mod port;
 mod unsettled;
 
 pub use access::{Access, Outcome, RoundRobin};
-pub(super) use counts::Read;
+pub(super) use counts::{Read, Turns};
 pub use counts::{Airtime, Delays, TurnStats};
 pub use kinds::{Common, Keys, Kind, Radio};
 pub(super) use port::Port;
@@ -37,10 +37,8 @@ const HERALD: usize = 0;
 struct Shared {
     access: Box<dyn Access>,
     links: Vec<Member>,
-    /// The links that send, and what becomes of their turn.
-    turn: Vec<(usize, Outcome)>,
-    /// When the present turn ends.
-    ends: Time,
+    /// The turns that links have now.
+    turns: Vec<Present>,
     spent: Spent,
     /// Scratch space; empty between calls.
     granted: Vec<usize>,
@@ -71,8 +69,15 @@ pub(super) struct Turn {
     pub start: Time,
     /// How long the link has waited for it.
     pub waited: Dur,
-    /// Nobody can read what it sends.
-    pub collides: bool,
+}
+
+/// A turn that is not over.
+struct Present {
+    link: usize,
+    /// Has it anything to send?
+    sends: bool,
+    ends: Time,
+    outcome: Outcome,
 }
 
 /// What happens next on a medium. At the same instant, a turn ends before others contend, and those do before the next turn begins.
@@ -88,8 +93,7 @@ impl Medium {
         let shared = Shared {
             access: Box::new(access),
             links: Vec::new(),
-            turn: Vec::new(),
-            ends: Time::ZERO,
+            turns: Vec::new(),
             spent: Spent::default(),
             granted: Vec::new(),
             wants: Vec::new(),
@@ -127,8 +131,18 @@ impl Member {
 
 impl Shared {
     /// From the beginning until `now`, when everything until then has happened.
-    fn airtime(&self, now: Time) -> Airtime {
-        self.spent.until(now, self.ends.since(now))
+    fn airtime(&mut self, now: Time) -> Airtime {
+        self.count(now);
+        self.spent.airtime()
+    }
+
+    /// Counts the time until `now`.
+    fn count(&mut self, now: Time) {
+        let since = self.spent.pass(now, self.turns.len());
+        if self.turns.len() > 1 {
+            let Shared { turns, links, .. } = self;
+            turns.iter().for_each(|turn| links[turn.link].general.line.on_colliding(since, now));
+        }
     }
 
     fn handle_packet(&mut self, now: Time, link: usize, item: Item) {
@@ -178,9 +192,9 @@ impl Shared {
     }
 
     fn next_step(&self) -> (Time, Step) {
-        let turn = match self.turn.is_empty() {
-            true => (self.access.next_turn(), Step::Begins),
-            false => (self.ends, Step::Ends),
+        let turn = match self.turns.first() {
+            None => (self.access.next_turn(), Step::Begins),
+            Some(turn) => (turn.ends, Step::Ends),
         };
         self.wants.iter().map(|&(at, link)| (at, Step::Contends(link))).fold(turn, Ord::min)
     }
@@ -192,24 +206,37 @@ impl Shared {
     }
 
     fn begin_turn(&mut self, now: Time) {
+        self.count(now);
         self.access.grant(now, &mut self.granted);
-        let collides = self.granted.len() > 1;
-        self.ends = now;
         let mut granted = std::mem::take(&mut self.granted);
         for link in granted.drain(..) {
             let Member { general: General { front, line, .. }, since, .. } = &mut self.links[link];
-            let turn = Turn { start: now, waited: now.since(*since), collides };
-            self.turn.push((link, front.asked().serve(turn, line)));
-            self.ends = self.ends.max(line.free_at);
+            let sends = front.asked().begin_turn(Turn { start: now, waited: now.since(*since) }, line);
+            let ends = line.free_at.max(now);
+            self.turns.push(Present { link, sends, ends, outcome: Outcome::Empty });
             self.on_moved(link);
         }
         self.granted = granted;
-        self.spent.on_turn(self.ends.since(now), collides);
+        self.settle_turns(now);
+    }
+
+    /// What becomes of the turns that begin. They end together.
+    fn settle_turns(&mut self, now: Time) {
+        let Shared { turns, links, .. } = self;
+        let collides = turns.len() > 1;
+        let ends = turns.iter().map(|turn| turn.ends).max().unwrap_or(now);
+        for turn in turns {
+            turn.ends = ends;
+            if turn.sends {
+                turn.outcome = links[turn.link].general.line.settle_turn(now, collides);
+            }
+        }
     }
 
     fn end_turn(&mut self, now: Time) {
-        let mut turn = std::mem::take(&mut self.turn);
-        for (link, outcome) in turn.drain(..) {
+        self.count(now);
+        let mut turns = std::mem::take(&mut self.turns);
+        for Present { link, outcome, .. } in turns.drain(..) {
             let Member { general: General { front, line, .. }, is_engaged, .. } = &mut self.links[link];
             front.asked().end_turn(now, line);
             *is_engaged = false;
@@ -217,7 +244,7 @@ impl Shared {
             self.access.release(now, link, outcome);
             self.rouse(now, link);
         }
-        self.turn = turn;
+        self.turns = turns;
     }
 
     /// Lets a link contend as soon as it has something to send.

@@ -40,7 +40,7 @@ impl Port {
         shared.catch_up(now);
         let medium = shared.airtime(now);
         let Member { general, airtime_before, .. } = &shared.links[self.link];
-        general.line.turn_stats(now, medium.since(airtime_before))
+        general.line.turn_stats(medium.since(airtime_before))
     }
 
     pub fn reset_stats(&self, now: Time) {
@@ -49,7 +49,7 @@ impl Port {
         let airtime_before = shared.airtime(now);
         let member = &mut shared.links[self.link];
         member.general.reset_stats(now);
-        member.general.line.reset_turns(now);
+        member.general.line.reset_turns();
         member.airtime_before = airtime_before;
     }
 
