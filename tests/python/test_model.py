@@ -95,6 +95,17 @@ def test_a_saturated_wifi_cell_carries_what_bianchi_says(cli: Cli) -> None:
     assert found["p, n = 10"]["closed_form"] == pytest.approx(0.389, abs=0.001)
 
 
+def test_rts_spares_a_full_cell_its_long_collisions(cli: Cli) -> None:
+    """Bianchi 2000, eq. 17: RTS is a cost where nobody collides, and a gain where many do at 6 Mbit/s."""
+    given = ("bianchi", "--stations", "1,50", "--mcs", "0")
+    plain, rts = values(cli, *given, "--no-run"), values(cli, *given, "--rts", "--seeds", "1")
+    for number in (1, 50):
+        value = rts[f"S, n = {number}"]
+        assert value["simulated"]["simulated"]["mean"] == pytest.approx(value["closed_form"], rel=0.03)
+    assert rts["S, n = 1"]["closed_form"] < plain["S, n = 1"]["closed_form"]
+    assert rts["S, n = 50"]["closed_form"] > 1.3 * plain["S, n = 50"]["closed_form"]
+
+
 @pytest.mark.parametrize("stations", ["0", "a", "1,,2", "201"])
 def test_numbers_of_stations_are_checked(cli: Cli, stations: str) -> None:
     assert "--stations" in cli.refused("model", "bianchi", "--stations", stations)

@@ -7,7 +7,7 @@ use airtcp_proto::Chance;
 use airtcp_proto::path::medium::Keys;
 use airtcp_proto::path::{
     Access, Aggregate, Airtime, Arq, Burst, Fate, FixedRate, Link, LossModel, Medium, Outcome, Output,
-    RoundRobin, Supply, Transmitter, TurnStats, wifi,
+    RoundRobin, Schedule, Supply, Transmitter, TurnStats, wifi,
 };
 use airtcp_proto::queue::{DropCause, DropTail, Item, Limit};
 use airtcp_wire::{Dur, Time};
@@ -81,10 +81,10 @@ impl Transmitter for Logged {
         self.aggregate.departure(start, bytes)
     }
 
-    fn serve(&mut self, start: Time, supply: &mut Supply, burst: &mut Burst) -> Time {
-        let end = self.aggregate.serve(start, supply, burst);
-        self.log.lock().unwrap().push((self.link, start, end, burst.len()));
-        end
+    fn serve(&mut self, start: Time, supply: &mut Supply, burst: &mut Burst) -> Schedule {
+        let schedule = self.aggregate.serve(start, supply, burst);
+        self.log.lock().unwrap().push((self.link, start, schedule.ends, burst.len()));
+        schedule
     }
 }
 
@@ -434,7 +434,7 @@ impl Transmitter for Radio {
     }
 
     /// No more than 2 500 bytes fit. The last frame of each burst is lost, unless it is a repetition.
-    fn serve(&mut self, start: Time, supply: &mut Supply, burst: &mut Burst) -> Time {
+    fn serve(&mut self, start: Time, supply: &mut Supply, burst: &mut Burst) -> Schedule {
         let mut room = 2500;
         while let Some(frame) = supply.take(8) {
             if frame.bytes > room {
@@ -448,7 +448,7 @@ impl Transmitter for Radio {
             last.is_readable = last.repeats > 0;
         }
         let bytes = burst.iter().map(|frame| frame.bytes).sum();
-        self.departure(start, bytes)
+        Schedule::data(self.departure(start, bytes))
     }
 }
 

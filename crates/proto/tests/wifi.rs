@@ -40,24 +40,23 @@ fn saturated(config: &Config, stations: usize, seconds: u64) -> Seen {
         });
     }
     let [start, end] = [1, 1 + seconds].map(|second| Time(second * 1_000_000_000));
-    let (mut delivered, mut read) = (0, 0u32);
+    let mut delivered = 0;
     for link in &mut links {
         while let Some(output) = link.poll_delivery(end) {
-            read += u32::from(output.fate == Fate::Delivered);
             delivered += u64::from(output.at > start && output.fate == Fate::Delivered);
         }
         assert!(link.queue_view(end).packets > 0, "not saturated");
     }
-    let exchange = transmitter(config).departure(Time::ZERO, PACKET_BYTES).0 as f64;
-    let sent: f64 = links.iter_mut().map(|link| link.stats(end).busy.0 as f64 / exchange).sum();
+    let turns = || links.iter().filter_map(|link| link.turn_stats(end));
     Seen {
         mbps: (delivered * u64::from(PACKET_BYTES) * 8) as f64 / (seconds as f64 * 1e6),
-        collided: 1.0 - f64::from(read) / sent,
+        collided: turns().map(|turns| turns.collisions).sum::<u64>() as f64
+            / turns().map(|turns| turns.turns).sum::<u64>() as f64,
     }
 }
 
-/// The same by the closed form.
-fn bianchi(config: &Config, stations: usize, aifs_us: f64) -> Seen {
+/// The same by the closed form, if a collision takes so long without AIFS.
+fn bianchi(config: &Config, stations: usize, aifs_us: f64, collision_us: f64) -> Seen {
     let attempts = config.attempts as i32;
     let window = |stage: i32| f64::from(((config.cw_min + 1) << stage).min(config.cw_max + 1));
     let others = stations as i32 - 1;
@@ -75,16 +74,36 @@ fn bianchi(config: &Config, stations: usize, aifs_us: f64) -> Seen {
     let tau = sends(low);
     let quiet = (1.0 - tau).powi(others + 1);
     let alone = f64::from(others + 1) * tau * (1.0 - tau).powi(others);
-    let exchange = transmitter(config).departure(Time::ZERO, PACKET_BYTES).0 as f64 / 1000.0 + aifs_us;
-    let slot = quiet * SLOT_US + (1.0 - quiet) * exchange;
+    let slot = quiet * SLOT_US
+        + alone * (exchange_us(config) + aifs_us)
+        + (1.0 - quiet - alone) * (collision_us + aifs_us);
     Seen { mbps: alone * f64::from(PACKET_BYTES * 8) / slot, collided: low }
+}
+
+fn exchange_us(config: &Config) -> f64 {
+    transmitter(config).departure(Time::ZERO, PACKET_BYTES).0 as f64 / 1000.0
 }
 
 #[test]
 fn a_saturated_cell_carries_what_bianchis_closed_form_says() {
     let config = Config { standard: Standard::A, ..Config::default() };
+    beside_bianchi(&config, exchange_us(&config));
+}
+
+#[test]
+fn a_collision_of_requests_costs_a_request_and_its_timeout() {
+    let config = Config { standard: Standard::A, rts_threshold: Some(0), ..Config::default() };
+    // RTS, SIFS and CTS precede the data, and SIFS again. At 24 Mbit/s, RTS and CTS have two symbols each.
+    let bare = Config { rts_threshold: Some(1536), ..config };
+    assert_eq!(exchange_us(&config) - exchange_us(&bare), 28.0 + 16.0 + 28.0 + 16.0);
+    beside_bianchi(&config, 28.0 + 16.0 + 28.0);
+}
+
+/// `collision_us` is how long a collision takes.
+fn beside_bianchi(config: &Config, collision_us: f64) {
     for stations in [1, 2, 5, 10, 20, 50] {
-        let (seen, expected) = (saturated(&config, stations, 20), bianchi(&config, stations, 34.0));
+        let seen = saturated(config, stations, 20);
+        let expected = bianchi(config, stations, 34.0, collision_us);
         println!(
             "{stations}: {:.2} of {:.2} Mbit/s, {:.4} of {:.4} collided",
             seen.mbps, expected.mbps, seen.collided, expected.collided

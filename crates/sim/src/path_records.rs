@@ -56,6 +56,11 @@ pub struct TurnRecord {
     /// Turns (TXOPs), and those of them that collided.
     pub txops: u64,
     pub txops_collided: u64,
+    /// Requests to send (RTS), and those of them that were not answered (CTS). Absent if it sent none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rts_sent: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rts_unanswered: Option<u64>,
     pub frames_sent: u64,
     /// Of these, those sent again; those that collided; and those that did not and could not be read all the same.
     pub retries: u64,
@@ -187,6 +192,7 @@ impl MediumRecord {
 
 impl TurnRecord {
     fn new(place: &Place, airtime: Dur, turns: &TurnStats) -> TurnRecord {
+        let asks = turns.requests > 0;
         let millis = |delays: &Delays| [delays.mean(), delays.max].map(|delay| delay.as_secs_f64() * 1e3);
         let [access_delay_mean_ms, access_delay_max_ms] = millis(&turns.access_delay);
         let [retry_delay_mean_ms, retry_delay_max_ms] = millis(&turns.retry_delay);
@@ -197,6 +203,8 @@ impl TurnRecord {
             receiver: place.receiver.clone(),
             txops: turns.turns,
             txops_collided: turns.collisions,
+            rts_sent: asks.then_some(turns.requests),
+            rts_unanswered: asks.then_some(turns.unanswered),
             frames_sent: turns.frames,
             retries: turns.retries,
             frames_collided: turns.collided_frames,

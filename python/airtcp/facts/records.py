@@ -72,6 +72,8 @@ class Link(TypedDict):
     receiver: NotRequired[str]
     txops: NotRequired[int]
     txops_collided: NotRequired[int]
+    rts_sent: NotRequired[int]
+    rts_unanswered: NotRequired[int]
     frames_sent: NotRequired[int]
     retries: NotRequired[int]
     frames_collided: NotRequired[int]

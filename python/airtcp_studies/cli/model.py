@@ -40,7 +40,7 @@ Examples:
 BIANCHI_EXAMPLES = """\b
 Examples:
   airtcp model bianchi
-  airtcp model bianchi --stations 1,10,50 --mcs 0
+  airtcp model bianchi --stations 1,10,50 --mcs 0 --rts
   airtcp model bianchi --cw-min 31 --packet 500B --json
 """
 
@@ -222,6 +222,7 @@ def bianchi_command(
     cw_min: Annotated[int, typer.Option(min=0, max=32767, help="Smallest contention window, in slots.")] = 15,
     cw_max: Annotated[int, typer.Option(min=0, max=32767, help="Largest contention window.")] = 1023,
     attempts: Annotated[int, typer.Option(min=1, max=100, help="How often a frame is sent at most.")] = 7,
+    rts: Annotated[bool, typer.Option("--rts/--no-rts", help="RTS and CTS precede each frame.")] = False,
     run: RunOption = True,
     seeds: SeedsOption = 3,
     json: JsonOption = False,
@@ -234,7 +235,7 @@ def bianchi_command(
     from airtcp_studies.model.wifi import Cell, saturated  # noqa: PLC0415 it loads Polars
 
     size = _size("--packet", packet)
-    cell = Cell(mcs, size, cw_min, cw_max, attempts, seeds if run else 0)
+    cell = Cell(mcs, size, cw_min, cw_max, attempts, rts, seeds if run else 0)
     _show(saturated(cell, _counts("--stations", stations)), json)
 
 

@@ -17,10 +17,12 @@ from airtcp_studies.model.formulas import slot_shares
 RATES_MBPS = (6, 9, 12, 18, 24, 36, 48, 54)
 """Of 802.11a, by MCS. A symbol of 4 µs has four times as many data bits as Mbit/s."""
 SLOT_US, SIFS_US, PREAMBLE_US, SYMBOL_US = 9, 16, 20, 4
+DIFS_US = SIFS_US + 2 * SLOT_US
 FRAMING_BITS = 22
 """SERVICE and tail."""
 FRAME_BYTES, ACK_BYTES = 36, 14
 """MAC header, LLC and FCS; an acknowledgment."""
+RTS_BYTES, CTS_BYTES = 20, 14
 UDP_BYTES = 28
 """Headers of a datagram."""
 WARMUP_S, MEASURED_S = 1, 10
@@ -28,7 +30,7 @@ WARMUP_S, MEASURED_S = 1, 10
 
 @dataclass(frozen=True)
 class Cell:
-    """A saturated cell of 802.11a without RTS."""
+    """A saturated cell of 802.11a."""
 
     mcs: int
     packet_bytes: int
@@ -36,19 +38,31 @@ class Cell:
     cw_min: int
     cw_max: int
     attempts: int
+    rts: bool
+    """RTS and CTS precede each frame."""
     seeds: int
 
     def exchange_us(self) -> float:
-        """A data frame, its acknowledgment, and DIFS, which follows a collision as well."""
+        """A data frame and its acknowledgment, with RTS and CTS before them, and DIFS."""
         rate = RATES_MBPS[self.mcs]
-        answer = max(basic for basic in (6, 12, 24) if basic <= rate)
         data = _airtime_us(self.packet_bytes + FRAME_BYTES, rate)
-        return data + SIFS_US + _airtime_us(ACK_BYTES, answer) + SIFS_US + 2 * SLOT_US
+        return self._request_us() + data + SIFS_US + self._control_us(ACK_BYTES) + DIFS_US
+
+    def collision_us(self) -> float:
+        """Without RTS, the whole exchange: acknowledgments are waited for."""
+        return self._request_us() - SIFS_US + DIFS_US if self.rts else self.exchange_us()
+
+    def _request_us(self) -> float:
+        both = self._control_us(RTS_BYTES) + SIFS_US + self._control_us(CTS_BYTES) + SIFS_US
+        return both if self.rts else 0
+
+    def _control_us(self, size_bytes: int) -> float:
+        return _airtime_us(size_bytes, max(basic for basic in (6, 12, 24) if basic <= RATES_MBPS[self.mcs]))
 
     def closed_form(self, stations: int) -> tuple[float, float]:
         """Returns the payload of all datagrams in Mbit/s, and the probability of a collision."""
         idle, alone, collided = slot_shares(stations, self.cw_min, self.cw_max, self.attempts)
-        slot_us = idle * SLOT_US + (1 - idle) * self.exchange_us()
+        slot_us = idle * SLOT_US + alone * self.exchange_us() + (1 - idle - alone) * self.collision_us()
         return alone * 8 * (self.packet_bytes - UDP_BYTES) / slot_us, collided
 
     def simulated(self, stations: int) -> list[float]:
@@ -78,6 +92,7 @@ class Cell:
             cw_min = {self.cw_min}
             cw_max = {self.cw_max}
             attempts = {self.attempts}
+            {"rts_threshold = 0" if self.rts else ""}
             {links}
         """
         scenario = on_time(Scenario.parse(text))
@@ -100,6 +115,7 @@ def saturated(cell: Cell, counts: Sequence[int]) -> Answer:
         "packets": f"{cell.packet_bytes} B",
         "CWmin/CWmax": f"{cell.cw_min}/{cell.cw_max}",
         "attempts": f"{cell.attempts}",
+        "RTS/CTS": "on" if cell.rts else "off",
     }
     return Answer(inputs, values, ())
 

@@ -1,7 +1,7 @@
 //! Bursts: what a transmitter sends in one turn on a [medium](super::Medium).
 
 use super::compression::HopCompression;
-use super::{BlockCode, Cover, Transmitter};
+use super::{BlockCode, Cover, Schedule, Transmitter};
 use crate::queue::{Drops, Item, Queue};
 use airtcp_wire::{Dur, Time};
 use std::collections::VecDeque;
@@ -16,6 +16,8 @@ pub struct Frame {
     pub bytes: u32,
     /// Copies sent before this one.
     pub repeats: u32,
+    /// How often a request to send it was not answered.
+    pub(super) unanswered: u32,
     /// A transmitter that knows the channel clears this if nobody can read this copy. The link's loss model is asked, too.
     pub is_readable: bool,
     /// Place in the order of the frames that the link has sent.
@@ -26,6 +28,11 @@ pub struct Frame {
 }
 
 impl Frame {
+    /// Has it been taken from the queue, but never been sent?
+    pub(super) fn is_called_off(&self) -> bool {
+        self.unanswered > 0 && self.repeats == 0
+    }
+
     /// The next copy.
     pub(super) fn again(self) -> Frame {
         Frame { repeats: self.repeats + 1, is_readable: true, ..self }
@@ -42,7 +49,7 @@ pub struct Supply<'a> {
     pub(super) queue: &'a mut dyn Queue,
     pub(super) drops: &'a mut Drops,
     pub(super) encoding: &'a mut Encoding,
-    /// How many numbers the receiver has not settled.
+    /// How many numbers the receiver has not settled, with those of the first frames that wait for theirs.
     pub(super) open: usize,
     /// Packets taken from the queue.
     pub(super) taken: u32,
@@ -94,7 +101,7 @@ impl Encoding {
             _ => sent.bytes,
         };
         let (first_left, left) = (Time::ZERO, Time::ZERO);
-        Frame { item, sent, bytes, repeats: 0, is_readable: true, number: 0, first_left, left }
+        Frame { item, sent, bytes, repeats: 0, unanswered: 0, is_readable: true, number: 0, first_left, left }
     }
 
     /// Can the far end restore a packet that it has read?
@@ -120,10 +127,10 @@ impl Transmitter for Aggregate {
         self.transmitter.departure(start + self.overhead, bytes)
     }
 
-    fn serve(&mut self, start: Time, supply: &mut Supply, burst: &mut Burst) -> Time {
+    fn serve(&mut self, start: Time, supply: &mut Supply, burst: &mut Burst) -> Schedule {
         let next = || supply.take(self.most);
         burst.extend(std::iter::from_fn(next).take(self.most));
         let bytes = burst.iter().map(|frame| frame.bytes).sum();
-        self.departure(start, bytes)
+        Schedule::data(self.departure(start, bytes))
     }
 }

@@ -1,10 +1,10 @@
 //! The front of a link: which packets wait, and which is sent next.
 
-use super::Episodes;
 use super::line::Line;
 use super::link::QueueView;
 use super::medium::Turn;
 use super::stats::Ahead;
+use super::{Episodes, Schedule};
 use crate::queue::{DropCause, DropTail, Drops, Item, Limit, Queue};
 use airtcp_wire::{Dur, Time};
 use std::collections::VecDeque;
@@ -259,12 +259,12 @@ impl Asked {
         }
     }
 
-    /// The transmitter has its turn on a medium. Returns whether it sends anything.
-    pub fn begin_turn(&mut self, turn: Turn, line: &mut Line) -> bool {
-        let sends = line.begin_turn(turn, &mut *self.queue, &mut self.drops);
+    /// The transmitter has its turn on a medium, and uses it if it has anything to send.
+    pub fn begin_turn(&mut self, turn: Turn, line: &mut Line) -> Option<Schedule> {
+        let schedule = line.begin_turn(turn, &mut *self.queue, &mut self.drops);
         self.settle_drops(turn.start, line);
-        self.ready_at = if sends { Time::ZERO } else { self.queue.ready_at() };
-        sends
+        self.ready_at = if schedule.is_some() { Time::ZERO } else { self.queue.ready_at() };
+        schedule
     }
 
     /// Its turn is over. A queue in which nothing is left learns that the transmitter is free.

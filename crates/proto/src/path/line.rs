@@ -4,10 +4,10 @@ use super::burst::{Encoding, Frame, Supply};
 use super::compression::HopCompression;
 use super::dropped::Dropped;
 use super::link::{Fate, Output};
-use super::medium::{Airtime, Outcome, Read, Turn, TurnStats, Turns, Unsettled};
+use super::medium::{Airtime, Outcome, Read, Turn, TurnStats, Turns, Unsettled, Window};
 use super::pipe::Pipe;
 use super::stats::Counters;
-use super::{Arq, DelayModel, Episodes, FixedRate, Interrupted, LossModel, Transmitter};
+use super::{Arq, DelayModel, Episodes, FixedRate, Interrupted, LossModel, Schedule, Transmitter};
 use crate::queue::{DropCause, Drops, Item, Queue};
 use airtcp_wire::{Dur, Rate, Time};
 
@@ -88,32 +88,41 @@ impl Line {
         self.land(&frame, lost);
     }
 
-    /// The transmitter has its turn on a medium, and sends what `queue` gives. Returns whether that is anything. `drops` receives what
-    /// the queue drops.
-    pub fn begin_turn(&mut self, turn: Turn, queue: &mut dyn Queue, drops: &mut Drops) -> bool {
+    /// The transmitter has its turn on a medium, and sends what `queue` gives, if there is anything. `drops` receives what the queue drops.
+    pub fn begin_turn(&mut self, turn: Turn, queue: &mut dyn Queue, drops: &mut Drops) -> Option<Schedule> {
         let Turn { start, waited } = turn;
         let mut unsettled = self.unsettled.take().unwrap_or_default();
-        let Unsettled { repeats, window, burst, turns } = &mut *unsettled;
-        let (encoding, open) = (&mut self.encoding, window.len());
+        let open = unsettled.open();
+        let Unsettled { repeats, burst, turns, .. } = &mut *unsettled;
+        let encoding = &mut self.encoding;
         let mut supply = Supply { now: start, repeats, queue, drops, encoding, open, taken: 0 };
-        let sends = supply.has_any();
-        if sends {
-            self.free_at = self.transmitter.serve(start, &mut supply, burst);
+        let schedule = supply.has_any().then(|| self.transmitter.serve(start, &mut supply, burst));
+        if let Some(schedule) = &schedule {
             (0..supply.taken).for_each(|_| self.counters.on_leave(start));
-            self.counters.on_busy(self.free_at.since(start));
             turns.on_turn(waited);
+            self.occupy(start, schedule.gives_up);
         }
         self.unsettled = Some(unsettled);
-        sends
+        schedule
+    }
+
+    /// The transmitter is occupied from a time on.
+    fn occupy(&mut self, from: Time, until: Time) {
+        self.counters.on_busy(until.since(from));
+        self.free_at = until;
     }
 
     /// It is known whether the turn that began at `start` collides.
-    pub fn settle_turn(&mut self, start: Time, collides: bool) -> Outcome {
+    pub fn settle_turn(&mut self, start: Time, schedule: &Schedule, collides: bool) -> Outcome {
         let mut unsettled = self.unsettled.take().unwrap_or_default();
-        if collides {
-            unsettled.turns.on_collision();
-        }
-        let outcome = self.judge(start, collides, &mut unsettled);
+        unsettled.turns.on_known(schedule.asks_first(), collides);
+        let outcome = match collides && schedule.asks_first() {
+            true => self.call_off(&mut unsettled),
+            false => {
+                self.occupy(self.free_at, schedule.ends);
+                self.judge(start, collides, &mut unsettled)
+            }
+        };
         self.unsettled = Some(unsettled);
         outcome
     }
@@ -127,15 +136,12 @@ impl Line {
     /// Decides which frames of a burst are read, which are lost, and which are sent again.
     fn judge(&mut self, start: Time, collides: bool, unsettled: &mut Unsettled) -> Outcome {
         let Unsettled { repeats, window, burst, turns } = unsettled;
-        let overtakes = self.pipe.overtakes();
         let (mut failed, mut acknowledged, sent) = (0, 0, burst.len());
         for mut frame in burst.drain(..) {
             if let (1.., Some(arq)) = (frame.repeats, self.arq) {
                 frame.left = self.free_at.max(frame.left + arq.round_trip + self.free_at.since(start));
             } else {
-                (frame.first_left, frame.left) = (self.free_at, self.free_at);
-                frame.number = if overtakes { 0 } else { window.open() };
-                self.counters.on_send(1, frame.item.bytes, Dur::ZERO);
+                self.open(&mut frame, window);
             }
             let read = match self.is_lost(&frame.sent) || !frame.is_readable {
                 _ if collides => Read::Collided,
@@ -149,22 +155,53 @@ impl Line {
                 failed += 1;
                 continue;
             }
-            turns.on_settled(frame.left.since(frame.first_left), read);
             acknowledged += usize::from(!lost);
-            if overtakes {
-                self.land(&frame, lost);
-                continue;
-            }
-            window.settle(frame, lost);
-            while let Some((frame, lost)) = window.pop() {
-                if !lost {
-                    turns.on_ordered(self.free_at.since(frame.left));
-                }
-                self.land(&frame, lost);
-            }
+            self.close(frame, read, window, turns);
         }
         self.transmitter.on_acknowledged(acknowledged, sent);
         if acknowledged > 0 { Outcome::Read } else { Outcome::Unread }
+    }
+
+    /// The far end has not answered a request to send a burst. Its frames wait for the next turn, or are given up.
+    fn call_off(&mut self, unsettled: &mut Unsettled) -> Outcome {
+        let Unsettled { repeats, window, burst, turns } = unsettled;
+        let mut kept = 0;
+        for mut frame in burst.drain(..) {
+            if self.arq.is_some_and(|arq| arq.may_repeat(&frame)) {
+                frame.unanswered += 1;
+                repeats.insert(kept, frame);
+                kept += 1;
+                continue;
+            }
+            if frame.repeats == 0 {
+                self.open(&mut frame, window);
+            }
+            self.close(frame, Read::Collided, window, turns);
+        }
+        Outcome::Unread
+    }
+
+    /// A frame takes its place in the order of those that are sent.
+    fn open(&mut self, frame: &mut Frame, window: &mut Window) {
+        (frame.first_left, frame.left) = (self.free_at, self.free_at);
+        frame.number = if self.pipe.overtakes() { 0 } else { window.open() };
+        self.counters.on_send(1, frame.item.bytes, Dur::ZERO);
+    }
+
+    /// A frame has been read, or is lost for good. In order, it waits for those before it.
+    fn close(&mut self, frame: Frame, read: Read, window: &mut Window, turns: &mut Turns) {
+        let lost = read != Read::Well;
+        turns.on_settled(frame.left.since(frame.first_left), read);
+        if self.pipe.overtakes() {
+            return self.land(&frame, lost);
+        }
+        window.settle(frame, lost);
+        while let Some((frame, lost)) = window.pop() {
+            if !lost {
+                turns.on_ordered(self.free_at.since(frame.left));
+            }
+            self.land(&frame, lost);
+        }
     }
 
     /// What the link has done on its medium, and that `medium` meanwhile.

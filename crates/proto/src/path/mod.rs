@@ -19,6 +19,7 @@ pub mod medium;
 mod outage;
 mod pipe;
 mod protection;
+mod schedule;
 #[cfg_attr(not(feature = "shortcuts"), path = "no_shortcut.rs")]
 mod shortcut;
 mod stats;
@@ -38,6 +39,7 @@ pub use loss::{BerForm, Loss};
 pub use medium::{Access, Airtime, Delays, Medium, Outcome, RoundRobin, TurnStats};
 pub use outage::Interrupted;
 pub use protection::{Arq, BlockCode, Cover};
+pub use schedule::Schedule;
 pub use stats::LinkStats;
 pub use trace::{Trace, TraceDriven, TraceError};
 pub use transmit::{FixedRate, service_times};
@@ -52,14 +54,14 @@ pub trait Transmitter: Send {
     fn departure(&mut self, start: Time, bytes: u32) -> Time;
 
     /// The transmitter has its turn on a medium at `start`. It takes frames from `supply`, which has at least one, puts those that it
-    /// sends into `burst`, which is empty, and returns when they have left. It sends at least the first. By default it sends only that.
-    fn serve(&mut self, start: Time, supply: &mut Supply, burst: &mut Burst) -> Time {
-        let Some(frame) = supply.take(1) else { return start };
+    /// sends into `burst`, which is empty, and says when they have left. It sends at least the first. By default it sends only that.
+    fn serve(&mut self, start: Time, supply: &mut Supply, burst: &mut Burst) -> Schedule {
+        let Some(frame) = supply.take(1) else { return Schedule::data(start) };
         burst.push(frame);
-        self.departure(start, frame.bytes)
+        Schedule::data(self.departure(start, frame.bytes))
     }
 
-    /// Of the `sent` frames of its last burst, so many were `read`. Called after each burst, before the next.
+    /// Of the `sent` frames of its last burst, so many were `read`. Called after each burst that was sent, before the next.
     fn on_acknowledged(&mut self, _read: usize, _sent: usize) {}
 
     /// A copy of the transmitter, if its rate is constant.

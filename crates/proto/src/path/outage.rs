@@ -1,6 +1,6 @@
 //! Outages: times during which nothing is sent.
 
-use super::{Burst, Episodes, Supply, Transmitter};
+use super::{Burst, Episodes, Schedule, Supply, Transmitter};
 use airtcp_wire::{Dur, Time};
 
 /// A transmitter that stands still during outages. A packet that is being sent when an outage begins continues after it, and so
@@ -26,25 +26,30 @@ impl Interrupted {
         (length, outage.end)
     }
 
-    /// Sends outside outages: `send` returns when what begins at a time on the transmitter's clock has left.
-    fn send(&mut self, mut start: Time, send: impl FnOnce(&mut dyn Transmitter, Time) -> Time) -> Time {
+    /// Sends outside outages: `send` says when what begins at a time on the transmitter's clock has left.
+    fn send(
+        &mut self,
+        mut start: Time,
+        send: impl FnOnce(&mut dyn Transmitter, Time) -> Schedule,
+    ) -> Schedule {
         while self.outages.current().start <= start {
             start = start.max(self.pass_outage().1);
         }
-        let mut departure = send(&mut *self.transmitter, start - self.paused) + self.paused;
-        while self.outages.current().start < departure {
-            departure += self.pass_outage().0;
+        let mut schedule = send(&mut *self.transmitter, start - self.paused).delayed(Time::ZERO, self.paused);
+        while self.outages.current().start < schedule.ends {
+            let outage_at = self.outages.current().start;
+            schedule = schedule.delayed(outage_at, self.pass_outage().0);
         }
-        departure
+        schedule
     }
 }
 
 impl Transmitter for Interrupted {
     fn departure(&mut self, start: Time, bytes: u32) -> Time {
-        self.send(start, |transmitter, start| transmitter.departure(start, bytes))
+        self.send(start, |transmitter, start| Schedule::data(transmitter.departure(start, bytes))).ends
     }
 
-    fn serve(&mut self, start: Time, supply: &mut Supply, burst: &mut Burst) -> Time {
+    fn serve(&mut self, start: Time, supply: &mut Supply, burst: &mut Burst) -> Schedule {
         self.send(start, |transmitter, start| transmitter.serve(start, supply, burst))
     }
 

@@ -39,7 +39,7 @@ pub struct Arq {
 impl Arq {
     /// May this copy of a packet, which was lost, be followed by another?
     pub(super) fn may_repeat(&self, frame: &Frame) -> bool {
-        frame.repeats < self.retries && self.cover.covers(&frame.sent)
+        frame.repeats + frame.unanswered < self.retries && self.cover.covers(&frame.sent)
     }
 }
 

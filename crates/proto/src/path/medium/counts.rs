@@ -22,6 +22,9 @@ pub struct TurnStats {
     pub collisions: u64,
     /// Frames sent, repeated ones included.
     pub frames: u64,
+    /// Requests to send (RTS), and those of them that were not answered.
+    pub requests: u64,
+    pub unanswered: u64,
     /// Of the frames, those sent again.
     pub retries: u64,
     /// Of the frames, those that collided, and those that did not and could not be read all the same.
@@ -124,9 +127,11 @@ impl Turns {
         self.0.colliding += time;
     }
 
-    /// Nobody could read what it sent in a turn, because of others.
-    pub fn on_collision(&mut self) {
-        self.0.collisions += 1;
+    /// It is known whether a turn collides, and whether it began with a request.
+    pub fn on_known(&mut self, asks_first: bool, collides: bool) {
+        self.0.collisions += u64::from(collides);
+        self.0.requests += u64::from(asks_first);
+        self.0.unanswered += u64::from(asks_first && collides);
     }
 
     pub fn on_frame(&mut self, is_again: bool, read: Read) {

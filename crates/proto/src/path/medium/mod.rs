@@ -15,12 +15,13 @@ mod port;
 mod unsettled;
 
 pub use access::{Access, Outcome, RoundRobin};
-pub(super) use counts::{Read, Turns};
 pub use counts::{Airtime, Delays, TurnStats};
+pub(super) use counts::{Read, Turns};
 pub use kinds::{Common, Keys, Kind, Radio};
 pub(super) use port::Port;
-pub(super) use unsettled::Unsettled;
+pub(super) use unsettled::{Unsettled, Window};
 
+use super::Schedule;
 use super::general::General;
 use crate::queue::Item;
 use airtcp_wire::{Dur, Time};
@@ -74,8 +75,8 @@ pub(super) struct Turn {
 /// A turn that is not over.
 struct Present {
     link: usize,
-    /// Has it anything to send?
-    sends: bool,
+    /// Absent: it has nothing to send.
+    schedule: Option<Schedule>,
     ends: Time,
     outcome: Outcome,
 }
@@ -211,9 +212,9 @@ impl Shared {
         let mut granted = std::mem::take(&mut self.granted);
         for link in granted.drain(..) {
             let Member { general: General { front, line, .. }, since, .. } = &mut self.links[link];
-            let sends = front.asked().begin_turn(Turn { start: now, waited: now.since(*since) }, line);
-            let ends = line.free_at.max(now);
-            self.turns.push(Present { link, sends, ends, outcome: Outcome::Empty });
+            let turn = Turn { start: now, waited: now.since(*since) };
+            let schedule = front.asked().begin_turn(turn, line);
+            self.turns.push(Present { link, schedule, ends: now, outcome: Outcome::Empty });
             self.on_moved(link);
         }
         self.granted = granted;
@@ -224,13 +225,15 @@ impl Shared {
     fn settle_turns(&mut self, now: Time) {
         let Shared { turns, links, .. } = self;
         let collides = turns.len() > 1;
-        let ends = turns.iter().map(|turn| turn.ends).max().unwrap_or(now);
-        for turn in turns {
-            turn.ends = ends;
-            if turn.sends {
-                turn.outcome = links[turn.link].general.line.settle_turn(now, collides);
+        let mut ends = now;
+        for turn in &mut *turns {
+            let line = &mut links[turn.link].general.line;
+            if let Some(schedule) = &turn.schedule {
+                turn.outcome = line.settle_turn(now, schedule, collides);
             }
+            ends = ends.max(line.free_at);
         }
+        turns.iter_mut().for_each(|turn| turn.ends = ends);
     }
 
     fn end_turn(&mut self, now: Time) {

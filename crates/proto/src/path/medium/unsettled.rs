@@ -15,6 +15,11 @@ pub struct Unsettled {
 }
 
 impl Unsettled {
+    /// How many numbers are not settled, with those that frames wait for that were called off.
+    pub fn open(&self) -> usize {
+        self.window.len() + self.repeats.iter().filter(|frame| frame.is_called_off()).count()
+    }
+
     /// Forgets all packets, and returns them.
     pub fn take_all(&mut self) -> Vec<u32> {
         let Window { frames, .. } = std::mem::take(&mut self.window);

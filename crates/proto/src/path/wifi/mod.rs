@@ -49,6 +49,8 @@ pub struct Config {
     pub short_guard_interval: bool,
     /// Longest A-MPDU in bytes; 0: frames go one by one. With `a` and `g` they always do.
     pub ampdu: u32,
+    /// RTS and CTS precede what has more bytes than this, from MAC header to FCS. Absent: they precede nothing.
+    pub rts_threshold: Option<u32>,
     /// Slots of the arbitration interframe space. Absent: 2 with `a` and `g`, as in DCF; 3 otherwise, that of best effort.
     pub aifsn: Option<u32>,
     /// Smallest contention window in slots.
@@ -73,6 +75,7 @@ impl Default for Config {
             rate_control: RateControl::Fixed,
             short_guard_interval: false,
             ampdu: 65_535,
+            rts_threshold: None,
             aifsn: None,
             cw_min: 15,
             cw_max: 1023,
@@ -94,6 +97,7 @@ impl Config {
             mode: self.mode(mcs),
             sifs: self.standard.sifs(),
             most_bytes: aggregates.then_some(self.ampdu),
+            rts_threshold: self.rts_threshold,
         }
     }
 

@@ -183,9 +183,9 @@ impl Mode {
             + self.standard.extension()
     }
 
-    /// How long the answer to data is on the air. It goes at the highest basic rate that is not faster than the data; 6, 12
-    /// and 24 Mbit/s are basic.
-    pub fn answer(&self, bytes: u32) -> Dur {
+    /// How long a control frame beside data is on the air: RTS, CTS, an acknowledgment. It goes at the highest basic rate that is not faster
+    /// than the data; 6, 12 and 24 Mbit/s are basic.
+    pub fn control(&self, bytes: u32) -> Dur {
         let mut basic =
             [(12, 48), (24, 96)].into_iter().filter(|(mbps, _)| Rate(mbps * 1_000_000) <= self.rate());
         let bits_per_symbol = basic.next_back().map_or(24, |(_, bits)| bits);
@@ -219,9 +219,9 @@ mod tests {
     #[test]
     fn a_frame_takes_its_preamble_and_whole_symbols() {
         let data = mode(Standard::A, 20, 7);
-        assert_eq!((data.data(1536), data.answer(14)), (Dur::from_micros(248), Dur::from_micros(28)));
+        assert_eq!((data.data(1536), data.control(14)), (Dur::from_micros(248), Dur::from_micros(28)));
         assert_eq!(
-            mode(Standard::A, 20, 0).answer(14),
+            mode(Standard::A, 20, 0).control(14),
             Dur::from_micros(44),
             "no answer is faster than its data"
         );

@@ -5,7 +5,7 @@ use super::error::Readability;
 use super::phy::Mode;
 use super::snr::Course;
 use crate::Chance;
-use crate::path::{Burst, Supply, Transmitter};
+use crate::path::{Burst, Schedule, Supply, Transmitter};
 use airtcp_wire::{Dur, Time};
 
 /// LLC and SNAP headers.
@@ -16,6 +16,8 @@ const QOS_HEADER_BYTES: u32 = 26;
 /// What precedes each frame in an aggregate.
 const DELIMITER_BYTES: u32 = 4;
 const ACK_BYTES: u32 = 14;
+const RTS_BYTES: u32 = 20;
+const CTS_BYTES: u32 = 14;
 /// A compressed block ack for 64 frames.
 const BLOCK_ACK_BYTES: u32 = 32;
 /// aPPDUMaxTime.
@@ -23,13 +25,15 @@ const LONGEST: Dur = Dur::from_micros(5_484);
 /// Frames that the receiver reorders.
 const WINDOW: usize = 64;
 
-/// Data frames, each or each aggregate followed by its acknowledgment.
+/// Data frames, each or each aggregate followed by its acknowledgment, and preceded by RTS and CTS if it is long.
 #[derive(Clone, Copy, Debug)]
 pub struct Exchange {
     pub mode: Mode,
     pub sifs: Dur,
     /// Longest A-MPDU in bytes. Absent: frames go one by one.
     pub most_bytes: Option<u32>,
+    /// RTS and CTS precede data of more bytes.
+    pub rts_threshold: Option<u32>,
 }
 
 impl Exchange {
@@ -41,12 +45,35 @@ impl Exchange {
 
     /// How long a packet of so many bytes takes, with its acknowledgment.
     pub fn single(&self, bytes: u32) -> Dur {
-        self.mode.data(self.frame_bytes(bytes)) + self.sifs + self.mode.answer(ACK_BYTES)
+        self.alone(Time::ZERO, bytes).ends.since(Time::ZERO)
     }
 
-    /// How long an aggregate takes, with its block ack.
-    fn aggregate(&self, bytes: u32) -> Dur {
-        self.mode.data(bytes) + self.sifs + self.mode.answer(BLOCK_ACK_BYTES)
+    /// A packet of so many bytes, and its acknowledgment.
+    fn alone(&self, start: Time, bytes: u32) -> Schedule {
+        self.schedule(start, self.frame_bytes(bytes), ACK_BYTES)
+    }
+
+    /// An aggregate, and its block ack.
+    fn aggregate(&self, start: Time, bytes: u32) -> Schedule {
+        self.schedule(start, bytes, BLOCK_ACK_BYTES)
+    }
+
+    /// IEEE 802.11-2020, 10.3.2: CTS answers RTS after SIFS, and data follows after SIFS.
+    fn schedule(&self, start: Time, data_bytes: u32, acknowledgment_bytes: u32) -> Schedule {
+        let Exchange { mode, sifs, rts_threshold, .. } = self;
+        let answered = |from: Time, asking: Dur, answer_bytes: u32| {
+            let asked = from + asking;
+            let ends = asked + *sifs + mode.control(answer_bytes);
+            Schedule { asked, answers: asked + *sifs, gives_up: ends, ends }
+        };
+        let data = |from| answered(from, mode.data(data_bytes), acknowledgment_bytes);
+        match rts_threshold.is_some_and(|threshold| data_bytes > threshold) {
+            true => {
+                let request = answered(start, mode.control(RTS_BYTES), CTS_BYTES);
+                Schedule { ends: data(request.ends + *sifs).ends, ..request }
+            }
+            false => data(start),
+        }
     }
 
     /// How many packets of so many bytes an aggregate holds, and how long they take together.
@@ -54,7 +81,7 @@ impl Exchange {
         let each = self.subframe_bytes(bytes);
         let fits = |count: &u32| self.fits(count * each);
         match (2..=WINDOW as u32).rev().find(fits) {
-            Some(count) => (count, self.aggregate(count * each)),
+            Some(count) => (count, self.aggregate(Time::ZERO, count * each).ends.since(Time::ZERO)),
             None => (1, self.single(bytes)),
         }
     }
@@ -88,7 +115,7 @@ impl Transmitter for Station {
         start + self.exchange.single(bytes)
     }
 
-    fn serve(&mut self, start: Time, supply: &mut Supply, burst: &mut Burst) -> Time {
+    fn serve(&mut self, start: Time, supply: &mut Supply, burst: &mut Burst) -> Schedule {
         let snr_db = self.reception.as_mut().map_or(f64::INFINITY, |reception| reception.snr.at(start));
         let Choice { mcs, is_probe } = self.control.choose(start, snr_db);
         self.exchange.mode.mcs = mcs;
@@ -109,8 +136,8 @@ impl Transmitter for Station {
             reception.judge(snr_db, &self.exchange, burst);
         }
         match burst.as_slice() {
-            [alone] => self.departure(start, alone.bytes),
-            _ => start + self.exchange.aggregate(bytes),
+            [alone] => self.exchange.alone(start, alone.bytes),
+            _ => self.exchange.aggregate(start, bytes),
         }
     }
 
