@@ -7,6 +7,7 @@ mod circuit_allocations;
 mod common;
 mod fec;
 mod heap;
+mod hidden;
 mod hop_compression;
 mod link;
 mod losses;

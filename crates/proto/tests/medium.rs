@@ -135,7 +135,7 @@ fn links(cell: &Cell, log: &Log) -> Vec<Link> {
     let medium = match cell.access {
         Who::RoundRobin => Medium::new(RoundRobin::default()),
         Who::Slots => Medium::new(Slots::new()),
-        Who::Wifi => wifi::Config::default().build(&[[0, 1], [1, 0], [0, 1], [1, 0]], chance("wifi")),
+        Who::Wifi => wifi::Config::default().build(&[[0, 1], [1, 0], [0, 1], [1, 0]], &[], chance("wifi")),
     };
     let link = |(number, &most): (usize, &usize)| {
         aggregating(number, most, 20, log)
@@ -161,7 +161,7 @@ fn spent(log: &[(usize, Time, Time, usize)]) -> [Dur; 2] {
 }
 
 /// Each packet goes to the link that its flow names. A driver that wakes each link at the time that it named when it was last called.
-fn drive(links: &mut [Link], arrivals: &Arrivals) -> Vec<(usize, Output)> {
+pub fn drive(links: &mut [Link], arrivals: &Arrivals) -> Vec<(usize, Output)> {
     let mut wakes = vec![Time::NEVER; links.len()];
     let (mut next, mut out) = (arrivals.iter().peekable(), Vec::new());
     loop {

@@ -27,7 +27,7 @@ fn transmitter(config: &Config) -> Box<dyn Transmitter> {
 /// `stations` that always have something to send to their access point.
 fn saturated(config: &Config, stations: usize, seconds: u64) -> Seen {
     let ends: Vec<[usize; 2]> = (1..=stations).map(|station| [station, 0]).collect();
-    let medium = config.build(&ends, chance("access"));
+    let medium = config.build(&ends, &[], chance("access"));
     let each = 4_000 * seconds as u32 / stations as u32 * 2;
     let link = |_| {
         let queue = Box::new(DropTail::new(Limit::packets(each)));
@@ -94,7 +94,7 @@ fn a_saturated_cell_carries_what_bianchis_closed_form_says() {
 fn a_collision_of_requests_costs_a_request_and_its_timeout() {
     let config = Config { standard: Standard::A, rts_threshold: Some(0), ..Config::default() };
     // RTS, SIFS and CTS precede the data, and SIFS again. At 24 Mbit/s, RTS and CTS have two symbols each.
-    let bare = Config { rts_threshold: Some(1536), ..config };
+    let bare = Config { rts_threshold: Some(1536), ..config.clone() };
     assert_eq!(exchange_us(&config) - exchange_us(&bare), 28.0 + 16.0 + 28.0 + 16.0);
     beside_bianchi(&config, 28.0 + 16.0 + 28.0);
 }
@@ -118,7 +118,7 @@ fn beside_bianchi(config: &Config, collision_us: f64) {
 /// they say so.
 fn learned(step: Option<Dur>) -> Vec<(Time, usize, u32)> {
     let config = Config { rate_control: RateControl::MinstrelHt, ..Config::default() };
-    let medium = config.build(&[[1, 0], [2, 0]], chance("access"));
+    let medium = config.build(&[[1, 0], [2, 0]], &[], chance("access"));
     let mut links = ["one", "other"].map(|name| {
         let queue = Box::new(DropTail::new(Limit::packets(1000)));
         let snr = Some(Course::new(Snr::fixed(18.0), chance("snr")));

@@ -1,6 +1,6 @@
 //! Builds the machines that carry packets over a scenario's links.
 
-use crate::scenario::model::{self, Direction, Draws, Episodes, Scenario};
+use crate::scenario::model::{self, Direction, Draws, Episodes, Scenario, ends_on};
 use airtcp_proto::path::medium::Medium;
 use airtcp_proto::path::{self, DelayModel, Transmitter};
 use airtcp_proto::queue::{self, Discipline};
@@ -14,20 +14,13 @@ pub fn build_all<'a>(
 ) -> impl Iterator<Item = ([usize; 2], (path::Link, path::Link))> + 'a {
     let medium = |(index, medium): (usize, &model::Medium)| {
         let chance = chances.chance(&format!("medium.{}", medium.name));
-        medium.kind.build(&ends_on(index, scenario), chance)
+        let node = |name: &String| scenario.nodes.iter().position(|node| node == name);
+        let pair = |[one, other]: &[String; 2]| Some([node(one)?, node(other)?]);
+        let hidden: Vec<[usize; 2]> = medium.kind.hidden().iter().filter_map(pair).collect();
+        medium.kind.build(&ends_on(index, &scenario.links), &hidden, chance)
     };
     let media: Vec<Medium> = (0..).zip(&scenario.media).map(medium).collect();
     scenario.links.iter().map(move |link| (link.ends, build(link, &media, chances)))
-}
-
-/// The nodes at which each link on a medium begins and ends, in the order in which these are built.
-fn ends_on(medium: usize, scenario: &Scenario) -> Vec<[usize; 2]> {
-    let sides = scenario.links.iter().flat_map(|link| {
-        let [from, to] = link.ends;
-        [(&link.forward, [from, to]), (&link.reverse, [to, from])]
-    });
-    let is_on = |side: &model::Side| side.capacity.medium().is_some_and(|(index, _)| index == medium);
-    sides.filter(|(side, _)| is_on(side)).map(|(_, ends)| ends).collect()
 }
 
 /// Builds both directions of a link, forward first. Each part of each direction draws from its own [`Chance`], whose

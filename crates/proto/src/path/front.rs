@@ -2,7 +2,6 @@
 
 use super::line::Line;
 use super::link::QueueView;
-use super::medium::Turn;
 use super::stats::Ahead;
 use super::{Episodes, Schedule};
 use crate::queue::{DropCause, DropTail, Drops, Item, Limit, Queue};
@@ -260,9 +259,9 @@ impl Asked {
     }
 
     /// The transmitter has its turn on a medium, and uses it if it has anything to send.
-    pub fn begin_turn(&mut self, turn: Turn, line: &mut Line) -> Option<Schedule> {
-        let schedule = line.begin_turn(turn, &mut *self.queue, &mut self.drops);
-        self.settle_drops(turn.start, line);
+    pub fn begin_turn(&mut self, start: Time, line: &mut Line) -> Option<Schedule> {
+        let schedule = line.begin_turn(start, &mut *self.queue, &mut self.drops);
+        self.settle_drops(start, line);
         self.ready_at = if schedule.is_some() { Time::ZERO } else { self.queue.ready_at() };
         schedule
     }

@@ -4,7 +4,7 @@ use super::burst::{Encoding, Frame, Supply};
 use super::compression::HopCompression;
 use super::dropped::Dropped;
 use super::link::{Fate, Output};
-use super::medium::{Airtime, Outcome, Read, Turn, TurnStats, Turns, Unsettled, Window};
+use super::medium::{Airtime, Disturbance, Outcome, Read, Turn, TurnStats, Turns, Unsettled, Window};
 use super::pipe::Pipe;
 use super::stats::Counters;
 use super::{Arq, DelayModel, Episodes, FixedRate, Interrupted, LossModel, Schedule, Transmitter};
@@ -89,17 +89,15 @@ impl Line {
     }
 
     /// The transmitter has its turn on a medium, and sends what `queue` gives, if there is anything. `drops` receives what the queue drops.
-    pub fn begin_turn(&mut self, turn: Turn, queue: &mut dyn Queue, drops: &mut Drops) -> Option<Schedule> {
-        let Turn { start, waited } = turn;
+    pub fn begin_turn(&mut self, start: Time, queue: &mut dyn Queue, drops: &mut Drops) -> Option<Schedule> {
         let mut unsettled = self.unsettled.take().unwrap_or_default();
         let open = unsettled.open();
-        let Unsettled { repeats, burst, turns, .. } = &mut *unsettled;
+        let Unsettled { repeats, burst, .. } = &mut *unsettled;
         let encoding = &mut self.encoding;
         let mut supply = Supply { now: start, repeats, queue, drops, encoding, open, taken: 0 };
         let schedule = supply.has_any().then(|| self.transmitter.serve(start, &mut supply, burst));
         if let Some(schedule) = &schedule {
             (0..supply.taken).for_each(|_| self.counters.on_leave(start));
-            turns.on_turn(waited);
             self.occupy(start, schedule.gives_up);
         }
         self.unsettled = Some(unsettled);
@@ -112,19 +110,30 @@ impl Line {
         self.free_at = until;
     }
 
-    /// It is known whether the turn that began at `start` collides.
-    pub fn settle_turn(&mut self, start: Time, schedule: &Schedule, collides: bool) -> Outcome {
+    /// It is known what disturbs a turn.
+    pub fn settle_turn(&mut self, turn: Turn, schedule: &Schedule, disturbance: Disturbance) -> Outcome {
+        let Turn { start, waited } = turn;
         let mut unsettled = self.unsettled.take().unwrap_or_default();
-        unsettled.turns.on_known(schedule.asks_first(), collides);
+        let (collides, others) = match disturbance {
+            Disturbance::Of(others) => (false, others),
+            Disturbance::Fatal => (true, 0.0),
+        };
+        unsettled.turns.on_turn(waited, schedule.asks_first(), collides);
         let outcome = match collides && schedule.asks_first() {
             true => self.call_off(&mut unsettled),
             false => {
                 self.occupy(self.free_at, schedule.ends);
+                self.transmitter.reach(&mut unsettled.burst, others);
                 self.judge(start, collides, &mut unsettled)
             }
         };
         self.unsettled = Some(unsettled);
         outcome
+    }
+
+    /// Strength of its last burst at the far end, as a ratio to noise.
+    pub fn signal(&self) -> f64 {
+        self.transmitter.signal()
     }
 
     /// It and others had turns at once, from `since` until `now`.
@@ -136,6 +145,10 @@ impl Line {
     /// Decides which frames of a burst are read, which are lost, and which are sent again.
     fn judge(&mut self, start: Time, collides: bool, unsettled: &mut Unsettled) -> Outcome {
         let Unsettled { repeats, window, burst, turns } = unsettled;
+        if burst.is_empty() {
+            // A hand-off has lost them.
+            return Outcome::Unread;
+        }
         let (mut failed, mut acknowledged, sent) = (0, 0, burst.len());
         for mut frame in burst.drain(..) {
             if let (1.., Some(arq)) = (frame.repeats, self.arq) {

@@ -36,7 +36,7 @@ pub use front::Handoff;
 pub use link::{Fate, Link, Output, QueueView};
 pub use log::{LogDriven, LogError, LogLatency, LogStep, RateLog};
 pub use loss::{BerForm, Loss};
-pub use medium::{Access, Airtime, Delays, Medium, Outcome, RoundRobin, TurnStats};
+pub use medium::{Access, Airtime, Delays, Hearing, Medium, Outcome, RoundRobin, TurnStats};
 pub use outage::Interrupted;
 pub use protection::{Arq, BlockCode, Cover};
 pub use schedule::Schedule;
@@ -59,6 +59,15 @@ pub trait Transmitter: Send {
         let Some(frame) = supply.take(1) else { return Schedule::data(start) };
         burst.push(frame);
         Schedule::data(self.departure(start, frame.bytes))
+    }
+
+    /// The frames of its last burst arrive at the far end, where other signals add up to `others` times the noise. Clears `is_readable` of
+    /// those that cannot be read.
+    fn reach(&mut self, _burst: &mut Burst, _others: f64) {}
+
+    /// Strength of its last burst at the far end, as a ratio to noise.
+    fn signal(&self) -> f64 {
+        f64::INFINITY
     }
 
     /// Of the `sent` frames of its last burst, so many were `read`. Called after each burst that was sent, before the next.

@@ -53,6 +53,14 @@ impl Transmitter for Interrupted {
         self.send(start, |transmitter, start| transmitter.serve(start, supply, burst))
     }
 
+    fn reach(&mut self, burst: &mut Burst, others: f64) {
+        self.transmitter.reach(burst, others);
+    }
+
+    fn signal(&self) -> f64 {
+        self.transmitter.signal()
+    }
+
     fn on_acknowledged(&mut self, read: usize, sent: usize) {
         self.transmitter.on_acknowledged(read, sent);
     }

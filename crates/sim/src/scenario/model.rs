@@ -4,7 +4,7 @@
 pub use super::file::{Access, EnterRecordings};
 pub use super::link::capacity::{Cell, Draws, LogFile, OnMedium, TraceFile};
 pub use super::link::{
-    Arq, Capacity, Episodes, Fec, Jitter, Link, Outages, Protected, Queue, Side, Spikes, Steps,
+    Arq, Capacity, Episodes, Fec, Jitter, Link, Outages, Protected, Queue, Side, Spikes, Steps, ends_on,
 };
 pub use super::measurement::Measurement;
 pub use super::medium::Medium;

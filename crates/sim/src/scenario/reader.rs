@@ -260,9 +260,12 @@ impl<'de, 'a> Deserializer<'de> for Reader<'a> {
         }
     }
 
-    /// A list, or a value that stands for a list of it alone.
-    fn deserialize_tuple<V: Visitor<'de>>(self, _: usize, visitor: V) -> Result<V::Value, Stop> {
+    /// A list of so many, or, if of one, a list of any length or a value that stands for a list of it alone.
+    fn deserialize_tuple<V: Visitor<'de>>(self, length: usize, visitor: V) -> Result<V::Value, Stop> {
         match &self.node.value {
+            Value::List(list) if length > 1 && list.len() != length => {
+                Err(self.note(self.node.place, format!("expected a list of {length}, found {}", list.len())))
+            }
             Value::List(_) => self.deserialize_seq(visitor),
             _ => self.settle(visitor.visit_seq(Alone(Some(self)))),
         }

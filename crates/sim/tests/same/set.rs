@@ -40,15 +40,19 @@ pub fn with_features(schemes: &[String]) -> Vec<Case> {
     FEATURES.iter().copied().enumerate().flat_map(case).collect()
 }
 
-/// A network with all that one can have, with every one of these schemes. An older engine may know none.
+/// A network with all that one can have, and a Wi-Fi cell, with every one of these schemes. An older engine may know none.
 pub fn networks(schemes: &[String]) -> Vec<Case> {
-    let case = |scheme: &String| Case {
-        name: format!("network/{scheme}"),
-        scenario: include_str!("network.toml").to_owned(),
-        scheme: scheme.clone(),
-        seed: 1,
+    let both = [("network", include_str!("network.toml")), ("cell", include_str!("cell.toml"))];
+    let case = |(kind, text): (&str, &str)| {
+        let case = |scheme: &String| Case {
+            name: format!("{kind}/{scheme}"),
+            scenario: text.to_owned(),
+            scheme: scheme.clone(),
+            seed: 1,
+        };
+        schemes.iter().map(case).collect::<Vec<_>>()
     };
-    schemes.iter().map(case).collect()
+    both.into_iter().flat_map(case).collect()
 }
 
 /// A random chain that can be read, with a random scheme that fits: one name, two, or one with a key.

@@ -21,11 +21,15 @@ pub trait Access: Send {
     /// `link` has something to send from `now` on. Another link may be sending.
     fn contend(&mut self, now: Time, link: usize);
 
-    /// When the next turn begins, if no other link contends before; [`Time::NEVER`] if none does. Asked only while nobody sends.
+    /// When the next turn begins, if no other link contends before; [`Time::NEVER`] if none does. Where all hear all, it is asked only while
+    /// nobody sends.
     fn next_turn(&self) -> Time;
 
     /// The next turn begins. Adds to `turn` the links that send in it, which then contend no more. If there are several, they collide.
     fn grant(&mut self, now: Time, turn: &mut Vec<usize>);
+
+    /// The far end of `link` begins to answer what that sends in its turn.
+    fn answer(&mut self, _now: Time, _link: usize) {}
 
     /// The turn of `link` is over. The medium is free at `now`. Called for each link that has sent.
     fn release(&mut self, now: Time, link: usize, outcome: Outcome);

@@ -14,7 +14,8 @@ pub struct Airtime {
 }
 
 /// What a link did on its medium since it was made, or since [`Link::reset_stats`](crate::path::Link::reset_stats). A frame is one copy
-/// of a packet; a turn belongs to the time at which it began.
+/// of a packet; a turn belongs to the time at which it is known what becomes of it: when it
+/// began, unless others may still overlap it.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct TurnStats {
     pub turns: u64,
@@ -116,22 +117,18 @@ pub(in crate::path) enum Read {
 }
 
 impl Turns {
-    /// A turn begins for which the link has waited.
-    pub fn on_turn(&mut self, waited: Dur) {
+    /// A turn for which the link has waited, whether it begins with a request, and whether it collides.
+    pub fn on_turn(&mut self, waited: Dur, asks_first: bool, collides: bool) {
         self.0.turns += 1;
         self.0.access_delay.add(waited);
+        self.0.collisions += u64::from(collides);
+        self.0.requests += u64::from(asks_first);
+        self.0.unanswered += u64::from(asks_first && collides);
     }
 
     /// It has been sending for `time` while others did, too.
     pub fn on_colliding(&mut self, time: Dur) {
         self.0.colliding += time;
-    }
-
-    /// It is known whether a turn collides, and whether it began with a request.
-    pub fn on_known(&mut self, asks_first: bool, collides: bool) {
-        self.0.collisions += u64::from(collides);
-        self.0.requests += u64::from(asks_first);
-        self.0.unanswered += u64::from(asks_first && collides);
     }
 
     pub fn on_frame(&mut self, is_again: bool, read: Read) {

@@ -51,6 +51,10 @@ pub trait Keys {
     /// How a link on it repeats what could not be read.
     fn arq(&self) -> Arq;
 
-    /// `ends` are the nodes at which each link begins and ends, in the order in which they will join.
-    fn build(&self, ends: &[[usize; 2]], chance: Chance) -> Medium;
+    /// Pairs of nodes that do not hear each other, by name.
+    fn hidden(&self) -> &[[String; 2]];
+
+    /// `ends` are the nodes at which each link begins and ends, in the order in which they will join. `hidden` are pairs of nodes that do
+    /// not hear each other.
+    fn build(&self, ends: &[[usize; 2]], hidden: &[[usize; 2]], chance: Chance) -> Medium;
 }

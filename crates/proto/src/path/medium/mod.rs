@@ -10,6 +10,7 @@
 
 mod access;
 mod counts;
+mod hearing;
 mod kinds;
 mod port;
 mod unsettled;
@@ -17,6 +18,8 @@ mod unsettled;
 pub use access::{Access, Outcome, RoundRobin};
 pub use counts::{Airtime, Delays, TurnStats};
 pub(super) use counts::{Read, Turns};
+pub(super) use hearing::Disturbance;
+pub use hearing::Hearing;
 pub use kinds::{Common, Keys, Kind, Radio};
 pub(super) use port::Port;
 pub(super) use unsettled::{Unsettled, Window};
@@ -37,6 +40,7 @@ const HERALD: usize = 0;
 
 struct Shared {
     access: Box<dyn Access>,
+    hearing: Hearing,
     links: Vec<Member>,
     /// The turns that links have now.
     turns: Vec<Present>,
@@ -75,24 +79,50 @@ pub(super) struct Turn {
 /// A turn that is not over.
 struct Present {
     link: usize,
+    turn: Turn,
     /// Absent: it has nothing to send.
     schedule: Option<Schedule>,
+    /// The strength of what overlaps it at the far end, as a ratio to noise.
+    others: f64,
+    /// Absent: others may still overlap it.
+    outcome: Option<Outcome>,
     ends: Time,
-    outcome: Outcome,
 }
 
-/// What happens next on a medium. At the same instant, a turn ends before others contend, and those do before the next turn begins.
+impl Present {
+    /// Has it asked for an answer by `now`? It may still be disturbed until then.
+    fn has_asked(&self, now: Time) -> bool {
+        self.schedule.is_none_or(|schedule| schedule.asked <= now)
+    }
+
+    fn next_step(&self) -> (Time, Step) {
+        match (self.outcome, self.schedule) {
+            (None, Some(schedule)) => (schedule.answers, Step::Settles),
+            _ => (self.ends, Step::Ends),
+        }
+    }
+}
+
+/// What happens next on a medium. At the same instant, a turn is answered and ends before others contend, and those do before the next
+/// turn begins.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Step {
+    Settles,
     Ends,
     Contends(usize),
     Begins,
 }
 
 impl Medium {
+    /// One on which all hear all.
     pub fn new(access: impl Access + 'static) -> Medium {
+        Medium::heard(access, Hearing::default())
+    }
+
+    pub fn heard(access: impl Access + 'static, hearing: Hearing) -> Medium {
         let shared = Shared {
             access: Box::new(access),
+            hearing,
             links: Vec::new(),
             turns: Vec::new(),
             spent: Spent::default(),
@@ -185,7 +215,8 @@ impl Shared {
         loop {
             match self.next_step() {
                 (at, _) if at > until || at.is_never() => return,
-                (at, Step::Ends) => self.end_turn(at),
+                (at, Step::Settles) => self.settle_turns(at),
+                (at, Step::Ends) => self.end_turns(at),
                 (at, Step::Contends(link)) => self.contend(at, link),
                 (at, Step::Begins) => self.begin_turn(at),
             }
@@ -193,10 +224,9 @@ impl Shared {
     }
 
     fn next_step(&self) -> (Time, Step) {
-        let turn = match self.turns.first() {
-            None => (self.access.next_turn(), Step::Begins),
-            Some(turn) => (turn.ends, Step::Ends),
-        };
+        let may_begin = self.turns.is_empty() || self.hearing.hides();
+        let begins = if may_begin { self.access.next_turn() } else { Time::NEVER };
+        let turn = self.turns.iter().map(Present::next_step).fold((begins, Step::Begins), Ord::min);
         self.wants.iter().map(|&(at, link)| (at, Step::Contends(link))).fold(turn, Ord::min)
     }
 
@@ -213,41 +243,98 @@ impl Shared {
         for link in granted.drain(..) {
             let Member { general: General { front, line, .. }, since, .. } = &mut self.links[link];
             let turn = Turn { start: now, waited: now.since(*since) };
-            let schedule = front.asked().begin_turn(turn, line);
-            self.turns.push(Present { link, schedule, ends: now, outcome: Outcome::Empty });
+            let schedule = front.asked().begin_turn(now, line);
+            let outcome = if schedule.is_some() { None } else { Some(Outcome::Empty) };
+            self.turns.push(Present { link, turn, schedule, others: 0.0, outcome, ends: now });
+            self.overlap(now);
             self.on_moved(link);
         }
         self.granted = granted;
-        self.settle_turns(now);
-    }
-
-    /// What becomes of the turns that begin. They end together.
-    fn settle_turns(&mut self, now: Time) {
-        let Shared { turns, links, .. } = self;
-        let collides = turns.len() > 1;
-        let mut ends = now;
-        for turn in &mut *turns {
-            let line = &mut links[turn.link].general.line;
-            if let Some(schedule) = &turn.schedule {
-                turn.outcome = line.settle_turn(now, schedule, collides);
-            }
-            ends = ends.max(line.free_at);
+        if !self.hearing.hides() {
+            self.settle_together(now);
         }
-        turns.iter_mut().for_each(|turn| turn.ends = ends);
     }
 
-    fn end_turn(&mut self, now: Time) {
+    /// The turn that begins last overlaps the others.
+    fn overlap(&mut self, now: Time) {
+        let last = self.turns.len() - 1;
+        for other in 0..last {
+            self.disturb(now, other, last);
+            self.disturb(now, last, other);
+        }
+    }
+
+    /// One turn disturbs another.
+    fn disturb(&mut self, now: Time, by: usize, turn: usize) {
+        let Shared { turns, links, hearing, .. } = &*self;
+        let (by, disturbed) = (&turns[by], &turns[turn]);
+        let is_answered = by.has_asked(now);
+        // Nobody answers what cannot be read.
+        let is_silent = by.schedule.is_none() || is_answered && self.disturbance(by) == Disturbance::Fatal;
+        if is_silent || disturbed.has_asked(now) || !hearing.reaches(by.link, disturbed.link, is_answered) {
+            return;
+        }
+        let strength = match !is_answered && hearing.compares(by.link, disturbed.link) {
+            true => links[by.link].general.line.signal(),
+            false => f64::INFINITY,
+        };
+        self.turns[turn].others += strength;
+    }
+
+    /// Settles the turns that are answered now.
+    fn settle_turns(&mut self, now: Time) {
+        for turn in 0..self.turns.len() {
+            if self.turns[turn].next_step() == (now, Step::Settles) {
+                self.settle(now, turn);
+            }
+        }
+    }
+
+    /// Settles the turns that begin, which nobody else can overlap. They end together.
+    fn settle_together(&mut self, now: Time) {
+        (0..self.turns.len()).for_each(|turn| self.settle(now, turn));
+        let ends = self.turns.iter().map(|turn| turn.ends).max().unwrap_or(now);
+        self.turns.iter_mut().for_each(|turn| turn.ends = ends);
+    }
+
+    /// What the frames of a turn meet at the far end.
+    fn disturbance(&self, turn: &Present) -> Disturbance {
+        let signal = || self.links[turn.link].general.line.signal();
+        self.hearing.disturbance(signal, turn.others)
+    }
+
+    /// It is known what overlaps a turn, and so what becomes of it.
+    fn settle(&mut self, now: Time, turn: usize) {
+        let disturbance = self.disturbance(&self.turns[turn]);
+        let Shared { turns, links, access, .. } = self;
+        let Present { link, turn: began, schedule: Some(schedule), .. } = turns[turn] else { return };
+        let line = &mut links[link].general.line;
+        let outcome = line.settle_turn(began, &schedule, disturbance);
+        turns[turn].ends = line.free_at.max(now);
+        turns[turn].outcome = Some(outcome);
+        let is_asked = disturbance != Disturbance::Fatal && schedule.asks_first();
+        if is_asked || outcome == Outcome::Read {
+            access.answer(now, link);
+        }
+        self.on_moved(link);
+    }
+
+    fn end_turns(&mut self, now: Time) {
         self.count(now);
-        let mut turns = std::mem::take(&mut self.turns);
-        for Present { link, outcome, .. } in turns.drain(..) {
+        let mut place = 0;
+        while let Some(turn) = self.turns.get(place) {
+            if turn.next_step() > (now, Step::Ends) {
+                place += 1;
+                continue;
+            }
+            let Present { link, outcome, .. } = self.turns.remove(place);
             let Member { general: General { front, line, .. }, is_engaged, .. } = &mut self.links[link];
             front.asked().end_turn(now, line);
             *is_engaged = false;
             self.on_moved(link);
-            self.access.release(now, link, outcome);
+            self.access.release(now, link, outcome.unwrap_or(Outcome::Empty));
             self.rouse(now, link);
         }
-        self.turns = turns;
     }
 
     /// Lets a link contend as soon as it has something to send.

@@ -9,7 +9,7 @@ pub struct Unsettled {
     /// What is sent before anything else, in order.
     pub repeats: VecDeque<Frame>,
     pub window: Window,
-    /// Scratch space; empty between turns.
+    /// What is sent in this turn, until it is known what becomes of it.
     pub burst: Burst,
     pub turns: Turns,
 }
@@ -24,7 +24,8 @@ impl Unsettled {
     pub fn take_all(&mut self) -> Vec<u32> {
         let Window { frames, .. } = std::mem::take(&mut self.window);
         let settled = frames.into_iter().flatten().map(|(frame, _)| frame);
-        settled.chain(self.repeats.drain(..)).map(|frame| frame.item.id).collect()
+        let sent = self.burst.drain(..);
+        settled.chain(sent).chain(self.repeats.drain(..)).map(|frame| frame.item.id).collect()
     }
 }
 

@@ -5,15 +5,16 @@
 //! round among them. AIFS follows each exchange, whether it succeeded or not: who could not read a frame waits as long as its
 //! acknowledgment would have taken (EIFS).
 //!
-//! All count the same slots. So a station keeps the number of the slot in which its count ends instead of what is left of it, and a turn
-//! costs no more if many wait.
+//! All that hear the same count the same slots (`channel.rs`). A station that hears only the receiver of an exchange knows of it from the answer
+//! on (CTS or acknowledgment).
 
+use super::channel::Channel;
 use super::rota::Rota;
 use crate::Chance;
-use crate::path::medium::{Access, Outcome};
+use crate::path::medium::{Access, Hearing, Outcome};
 use airtcp_wire::{Dur, Time};
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::VecDeque;
 
 /// How a station contends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,19 +36,16 @@ pub struct Edca {
     stations_of: Vec<usize>,
     stations: Vec<Station>,
     rota: Rota,
-    /// The stations that have something to send, by the slot in which their count ends.
-    waiting: BinaryHeap<Reverse<(u64, usize)>>,
-    /// Since when nobody sends.
-    idle_since: Time,
-    /// The slots that were counted until then.
-    slots: u64,
-    is_busy: bool,
-    /// When the present turn began.
-    since: Time,
+    channels: Vec<Channel>,
+    /// By link: the channels on which its turns are heard, and those on which only the answers are.
+    heard: Vec<Vec<usize>>,
+    answered: Vec<Vec<usize>>,
 }
 
 #[derive(Clone, Debug)]
 struct Station {
+    /// The one that it hears.
+    channel: usize,
     cw: u32,
     /// In a row.
     failures: u32,
@@ -57,55 +55,75 @@ struct Station {
     links: VecDeque<usize>,
     /// Since when there are any.
     since: Time,
-    /// Is this its turn?
-    sends: bool,
+    /// When its turn began, if it has one.
+    sends_since: Option<Time>,
+    /// Has its turn been answered?
+    is_answered: bool,
 }
 
 impl Edca {
-    /// `ends` are the nodes at which each link begins and ends, in the order in which links join the medium.
-    pub fn new(contention: Contention, rota: Rota, ends: &[[usize; 2]], chance: Chance) -> Edca {
-        let Contention { cw_min: cw, .. } = contention;
-        let (links, since) = (VecDeque::new(), Time::ZERO);
-        let station = Station { cw, failures: 0, ends: 0, links, since, sends: false };
-        let mut names: Vec<usize> = ends.iter().map(|[from, _]| *from).collect();
-        names.sort_unstable();
-        names.dedup();
-        let stations_of = ends.iter().map(|[from, _]| names.partition_point(|name| name < from)).collect();
+    pub fn new(contention: Contention, rota: Rota, hearing: &Hearing, chance: Chance) -> Edca {
+        let ends = &hearing.ends;
+        let mut nodes: Vec<usize> = ends.iter().map(|[from, _]| *from).collect();
+        nodes.sort_unstable();
+        nodes.dedup();
+        let hears = |node: usize| nodes.iter().map(|&other| hearing.hears(node, other)).collect::<Vec<_>>();
+        // Who hears what, once for all that hear the same.
+        let mut heard_by: Vec<Vec<bool>> = nodes.iter().map(|&node| hears(node)).collect();
+        heard_by.sort_unstable();
+        heard_by.dedup();
+        let station = |&node: &usize| Station {
+            channel: heard_by.partition_point(|heard| *heard < hears(node)),
+            cw: contention.cw_min,
+            failures: 0,
+            ends: 0,
+            links: VecDeque::new(),
+            since: Time::ZERO,
+            sends_since: None,
+            is_answered: false,
+        };
+        let stations: Vec<Station> = nodes.iter().map(station).collect();
+        let on = |node: usize| {
+            let hears_it = |&number: &usize| hearing.hears(nodes[number], node);
+            let mut channels: Vec<usize> =
+                (0..nodes.len()).filter(hears_it).map(|number| stations[number].channel).collect();
+            channels.sort_unstable();
+            channels.dedup();
+            channels
+        };
+        let heard: Vec<Vec<usize>> = ends.iter().map(|[from, _]| on(*from)).collect();
+        let only_answered = |([_, to], heard): (&[usize; 2], &Vec<usize>)| {
+            on(*to).into_iter().filter(|channel| !heard.contains(channel)).collect()
+        };
         Edca {
             contention,
             chance,
-            stations_of,
-            stations: vec![station; names.len()],
+            stations_of: ends.iter().map(|[from, _]| nodes.partition_point(|node| node < from)).collect(),
             rota,
-            waiting: BinaryHeap::new(),
-            idle_since: Time::ZERO,
-            slots: 1,
-            is_busy: false,
-            since: Time::ZERO,
+            channels: vec![Channel::default(); heard_by.len()],
+            answered: ends.iter().zip(&heard).map(only_answered).collect(),
+            heard,
+            stations,
         }
     }
 
-    /// When the channel has been idle long enough to count slots.
-    fn counts_from(&self) -> Time {
-        self.idle_since + self.contention.aifs
-    }
-
-    /// The station that sends next, and when, if nobody does before.
-    fn next(&self) -> Option<(Time, usize)> {
-        let &Reverse((ends, number)) = self.waiting.peek()?;
-        let counted = self.counts_from() + self.contention.slot * ends.saturating_sub(self.slots);
+    /// The station on a channel that sends next, and when, if nobody does before.
+    fn next(&self, channel: &Channel) -> Option<(Time, usize)> {
+        let (counted, number) = channel.next(&self.contention)?;
         Some((self.stations[number].since.max(counted), number))
     }
 
     /// A number of slots from now on, for a station.
     fn draw(&mut self, number: usize) {
-        let slots = self.chance.range_f64(0.0, f64::from(self.stations[number].cw) + 1.0) as u64;
-        self.stations[number].ends = self.slots + slots;
+        let station = &mut self.stations[number];
+        let slots = self.chance.range_f64(0.0, f64::from(station.cw) + 1.0) as u64;
+        station.ends = self.channels[station.channel].slots + slots;
     }
 
     /// A station that has something to send waits for its turn.
     fn wait(&mut self, number: usize) {
-        self.waiting.push(Reverse((self.stations[number].ends, number)));
+        let Station { channel, ends, .. } = self.stations[number];
+        self.channels[channel].waiting.push(Reverse((ends, number)));
     }
 }
 
@@ -118,38 +136,51 @@ impl Access for Edca {
             return;
         }
         station.since = now;
-        if station.sends {
+        if station.sends_since.is_some() {
             return;
         }
         // 10.23.2.4: a packet that finds the channel busy waits for a number of slots, too.
-        if station.ends < self.slots && (self.is_busy || now < self.counts_from()) {
+        let channel = &self.channels[station.channel];
+        if station.ends < channel.slots && !channel.is_idle(now, &self.contention) {
             self.draw(number);
         }
         self.wait(number);
     }
 
     fn next_turn(&self) -> Time {
-        self.next().map_or(Time::NEVER, |(at, _)| at)
+        let next = |channel| self.next(channel).map_or(Time::NEVER, |(at, _)| at);
+        self.channels.iter().map(next).min().unwrap_or(Time::NEVER)
     }
 
     fn grant(&mut self, now: Time, turn: &mut Vec<usize>) {
-        while let Some((_, number)) = self.next().filter(|(at, _)| *at <= now) {
-            self.waiting.pop();
-            let station = &mut self.stations[number];
-            station.sends = true;
-            turn.extend(self.rota.next(&mut station.links));
+        for channel in 0..self.channels.len() {
+            while let Some((_, number)) = self.next(&self.channels[channel]).filter(|(at, _)| *at <= now) {
+                self.channels[channel].waiting.pop();
+                let station = &mut self.stations[number];
+                station.sends_since = Some(now);
+                turn.extend(self.rota.next(&mut station.links));
+            }
         }
-        self.slots += now.since(self.counts_from()).0 / self.contention.slot.0;
-        (self.is_busy, self.since) = (true, now);
+        for link in &*turn {
+            self.heard[*link].iter().for_each(|&channel| self.channels[channel].hear(now, &self.contention));
+        }
+    }
+
+    fn answer(&mut self, now: Time, link: usize) {
+        self.stations[self.stations_of[link]].is_answered = true;
+        self.answered[link].iter().for_each(|&channel| self.channels[channel].hear(now, &self.contention));
     }
 
     fn release(&mut self, now: Time, link: usize, outcome: Outcome) {
-        (self.idle_since, self.is_busy) = (now, false);
-        self.rota.on_airtime(link, now.since(self.since));
         let Contention { cw_min, cw_max, attempts, .. } = self.contention;
         let number = self.stations_of[link];
         let station = &mut self.stations[number];
-        station.sends = false;
+        let answered = if std::mem::take(&mut station.is_answered) { &self.answered[link][..] } else { &[] };
+        for &channel in self.heard[link].iter().chain(answered) {
+            self.channels[channel].forget(now);
+        }
+        let since = station.sends_since.take().unwrap_or(now);
+        self.rota.on_airtime(link, now.since(since));
         station.failures = if outcome == Outcome::Unread { station.failures + 1 } else { 0 };
         station.cw = match station.failures {
             0 => cw_min,
@@ -178,7 +209,9 @@ mod tests {
     fn a_station_waits_once() {
         let contention = Config::default().contention();
         let ends = [[0, 1], [0, 2], [1, 0]];
-        let mut edca = Edca::new(contention, Rota::new(false, &ends), &ends, Chances::new(1).chance("edca"));
+        let hearing = Hearing { ends: ends.to_vec(), ..Hearing::default() };
+        let mut edca =
+            Edca::new(contention, Rota::new(false, &ends), &hearing, Chances::new(1).chance("edca"));
         let mut turns = Vec::new();
         let mut now = Time::ZERO;
         (0..3).for_each(|link| edca.contend(now, link));

@@ -3,6 +3,7 @@
 //! A frame that is not read, because it collided or was weak, is sent again, up to a number of attempts. The receiver hands packets on in
 //! order. What the acknowledgments of the MAC would have said is known to the sender without error.
 
+mod channel;
 mod control;
 mod edca;
 mod error;
@@ -16,7 +17,7 @@ pub use control::RateControl;
 pub use phy::Standard;
 pub use snr::{Course, Snr, SnrTrace, SnrTraceError};
 
-use super::{Arq, Cover, Medium, Transmitter};
+use super::{Arq, Cover, Hearing, Medium, Transmitter};
 use crate::Chance;
 use crate::choice::Faults;
 use crate::path::medium;
@@ -31,7 +32,7 @@ use serde::{Deserialize, Serialize};
 use station::{Exchange, Reception, Station};
 
 /// IEEE 802.11: all links that begin at one node are one station, and stations contend for the channel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
     /// The amendment by which data is sent.
@@ -62,6 +63,11 @@ pub struct Config {
     /// Each node serves its links by airtime instead of one turn after the other. What it sends to a station counts, and what it receives from it,
     /// as in Linux's mac80211.
     pub airtime_fairness: bool,
+    /// Pairs of nodes that do not hear each other, by name.
+    pub hidden: Vec<[String; 2]>,
+    /// By how many dB a frame must be stronger than all that overlaps it at the receiver, to be read. Links with `snr` say how strong
+    /// they are. Absent: frames that overlap are not read.
+    pub capture_db: Option<f64>,
 }
 
 impl Default for Config {
@@ -81,6 +87,8 @@ impl Default for Config {
             cw_max: 1023,
             attempts: 7,
             airtime_fairness: false,
+            hidden: Vec::new(),
+            capture_db: None,
         }
     }
 }
@@ -141,6 +149,8 @@ impl medium::Keys for Config {
         faults.refuse_if(attempts == 0, "attempts", "must be at least 1");
         let Config { cw_min, cw_max, .. } = *self;
         faults.blame_if(cw_min > cw_max, ["cw_max", "cw_min"], "cw_min must not be above cw_max");
+        let is_ratio = self.capture_db.is_none_or(|capture_db| (0.0..=100.0).contains(&capture_db));
+        faults.refuse_if(!is_ratio, "capture_db", "must be from 0 to 100");
         faults.refuse_if(cw_max > 32_767, "cw_max", "must be at most 32767");
     }
 
@@ -161,7 +171,7 @@ impl medium::Keys for Config {
 
     fn transmitter(&self, Radio { mcs, snr }: Radio, mut chance: Chance) -> Box<dyn Transmitter> {
         let control = self.control(mcs, chance.split());
-        let reception = snr.map(|snr| Reception { snr, chance });
+        let reception = snr.map(|snr| Reception::new(snr, chance));
         Box::new(Station { exchange: self.exchange(mcs), control, reception })
     }
 
@@ -169,8 +179,13 @@ impl medium::Keys for Config {
         Arq { retries: self.attempts - 1, round_trip: Dur::ZERO, in_order: true, cover: Cover::All }
     }
 
-    fn build(&self, ends: &[[usize; 2]], chance: Chance) -> Medium {
+    fn hidden(&self) -> &[[String; 2]] {
+        &self.hidden
+    }
+
+    fn build(&self, ends: &[[usize; 2]], hidden: &[[usize; 2]], chance: Chance) -> Medium {
+        let hearing = Hearing { ends: ends.to_vec(), hidden: hidden.to_vec(), capture_db: self.capture_db };
         let rota = Rota::new(self.airtime_fairness, ends);
-        Medium::new(Edca::new(self.contention(), rota, ends, chance))
+        Medium::heard(Edca::new(self.contention(), rota, &hearing, chance), hearing)
     }
 }

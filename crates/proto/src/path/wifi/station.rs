@@ -116,7 +116,7 @@ impl Transmitter for Station {
     }
 
     fn serve(&mut self, start: Time, supply: &mut Supply, burst: &mut Burst) -> Schedule {
-        let snr_db = self.reception.as_mut().map_or(f64::INFINITY, |reception| reception.snr.at(start));
+        let snr_db = self.reception.as_mut().map_or(f64::INFINITY, |reception| reception.at(start));
         let Choice { mcs, is_probe } = self.control.choose(start, snr_db);
         self.exchange.mode.mcs = mcs;
         let most = if is_probe { 1 } else { WINDOW };
@@ -132,13 +132,23 @@ impl Transmitter for Station {
             burst.push(frame);
             bytes = longer;
         }
-        if let Some(reception) = &mut self.reception {
-            reception.judge(snr_db, &self.exchange, burst);
-        }
         match burst.as_slice() {
             [alone] => self.exchange.alone(start, alone.bytes),
             _ => self.exchange.aggregate(start, bytes),
         }
+    }
+
+    fn reach(&mut self, burst: &mut Burst, others: f64) {
+        if let Some(reception) = &mut self.reception {
+            reception.judge(&self.exchange, burst, others);
+        }
+    }
+
+    fn signal(&self) -> f64 {
+        self.reception
+            .as_ref()
+            .map(|reception| reception.snr_db)
+            .map_or(f64::INFINITY, |snr_db| libm::pow(10.0, snr_db / 10.0))
     }
 
     fn on_acknowledged(&mut self, read: usize, sent: usize) {
@@ -148,13 +158,25 @@ impl Transmitter for Station {
 
 /// Decides which frames the far end can read, each by itself.
 pub struct Reception {
-    pub snr: Course,
-    pub chance: Chance,
+    snr: Course,
+    /// In the last turn, in dB.
+    snr_db: f64,
+    chance: Chance,
 }
 
 impl Reception {
-    fn judge(&mut self, snr_db: f64, exchange: &Exchange, burst: &mut Burst) {
-        let readability = Readability::of(&exchange.mode, snr_db);
+    pub fn new(snr: Course, chance: Chance) -> Reception {
+        Reception { snr, snr_db: f64::INFINITY, chance }
+    }
+
+    /// The ratio in dB of a turn that begins.
+    fn at(&mut self, start: Time) -> f64 {
+        self.snr_db = self.snr.at(start);
+        self.snr_db
+    }
+
+    fn judge(&mut self, exchange: &Exchange, burst: &mut Burst, others: f64) {
+        let readability = Readability::of(&exchange.mode, self.snr_db - 10.0 * libm::log10(1.0 + others));
         for frame in burst {
             let error_rate = readability.error_rate(exchange.frame_bytes(frame.bytes));
             frame.is_readable = self.chance.f64() >= error_rate;

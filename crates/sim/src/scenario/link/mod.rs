@@ -46,6 +46,16 @@ pub struct Link {
     pub outages: Option<Outages>,
 }
 
+/// The nodes at which each direction of a link on a medium begins and ends, in the order in which these are built.
+pub fn ends_on(medium: usize, links: &[Link]) -> Vec<[usize; 2]> {
+    let sides = links.iter().flat_map(|link| {
+        let [from, to] = link.ends;
+        [(&link.forward, [from, to]), (&link.reverse, [to, from])]
+    });
+    let is_on = |side: &Side| side.capacity.medium().is_some_and(|(index, _)| index == medium);
+    sides.filter(|(side, _)| is_on(side)).map(|(_, ends)| ends).collect()
+}
+
 impl Side {
     /// A fixed rate and delay, no loss, a DropTail queue of `packets`.
     pub fn plain(rate: Rate, delay: Dur, packets: u32) -> Side {

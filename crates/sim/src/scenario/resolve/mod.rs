@@ -8,18 +8,20 @@ mod flow;
 mod graph;
 mod link;
 mod measurement;
+mod medium;
 mod routes;
 
 use super::check::Check;
 use super::document::Node;
 use super::file::ScenarioFile;
-use super::medium;
+use super::medium::media;
 use super::model::Scenario;
 use super::overrides::names_in;
 use super::wireless::wireless_of;
 use airtcp_proto::scheme::Scheme;
 use airtcp_proto::tcp::profile;
 use airtcp_wire::Dur;
+use medium::hidden;
 
 /// `root` is the document from which `written` was read.
 pub(super) fn resolve(
@@ -37,7 +39,7 @@ pub(super) fn resolve(
     let flow_names = unique_names("flow", root, check);
     let circuit_names = unique_names("circuit", root, check);
     let medium_names = unique_names("medium", root, check);
-    let media = medium::media(&written.medium, &medium_names, check);
+    let media = media(&written.medium, &medium_names, check);
     let links = media.as_ref().and_then(|media| link::links(written, &link_names, media, check));
     let given = link_names.len();
     let named = written
@@ -53,6 +55,7 @@ pub(super) fn resolve(
     let base_station = named.unwrap_or(Some(default));
     let flows = flow::flows(written, flow_names, routes, links.as_deref(), check);
     let (media, links, flows, base_station, graph) = (media?, links?, flows?, base_station?, graph?);
+    hidden(&media, &graph.nodes, &links, check);
     let circuits = circuit::circuits(written, circuit_names, &graph, &flows, base_station, check)?;
     Some(Scenario {
         name: written.name.clone().unwrap_or_else(|| default_name.to_owned()),
