@@ -54,8 +54,9 @@ field: field-tools ## install what is missing, build airtcpd: link emulator, eBP
 	@echo "airtcpd is built; begin with: sudo $$(ls $(BIN)/airtcpd 2>/dev/null || ls target/debug/airtcpd) doctor"
 
 # TRACES names a folder of capacity traces in mahimahi's format, NAME.down and NAME.up; without it, Concord's page has none.
-papers: .venv/engine.stamp ## repeat the papers' experiments and write docs/papers.md, docs/cross.md and docs/concord.md
+papers: .venv/engine.stamp ## repeat the papers' experiments and write docs/papers.md, docs/air.md, docs/cross.md and docs/concord.md
 	$(BIN)/airtcp paper all --out out/papers --docs docs
+	$(BIN)/airtcp paper air --out out/air --docs docs
 	$(BIN)/airtcp paper cross --out out/cross --docs docs
 	$(BIN)/airtcp paper concord --out out/concord --docs docs $(if $(TRACES),--traces $(TRACES))
 

@@ -96,8 +96,8 @@ def summarise(runs: Sequence[Run], base: Sequence[Run], goal: Objective) -> Sche
         retransmitted=fmean(_retransmitted(run) for run in runs),
         timeouts=fmean(_total(run, "timeouts") for run in runs),
         spurious_timeouts=fmean(_total(run, "timeouts_spurious") for run in runs),
-        rtt_p50_ms=_mean_rtt(runs, "rtt_p50_ms"),
-        rtt_p95_ms=_mean_rtt(runs, "rtt_p95_ms"),
+        rtt_p50_ms=mean_rtt(runs, "rtt_p50_ms"),
+        rtt_p95_ms=mean_rtt(runs, "rtt_p95_ms"),
         jain=_mean([run["jain_index"] if len(measured(run)) > 1 else None for run in runs]),
         completion=estimate(means) if means else None,
         completion_p95_s=percentile(times, 0.95),
@@ -125,6 +125,16 @@ def difference(runs: Sequence[Run], base: Sequence[Run], goal: Objective) -> Est
     return paired_difference(values, others) if goal.higher_is_better else paired_difference(others, values)
 
 
+def mean_rtt(runs: Sequence[Run], key: str) -> float | None:
+    """Returns the mean over flows and runs, weighted by their samples; None behind a proxy."""
+    # Behind a proxy the sender measures round trips to the proxy, which would mislead beside the others.
+    own = [run for run in runs if not is_split(run["scheme"])]
+    flows = [flow for run in own for flow in measured(run) if flow["rtt_samples"]]
+    samples = sum(flow["rtt_samples"] for flow in flows)
+    weighted: float = sum(flow[key] * flow["rtt_samples"] for flow in flows)  # type: ignore[literal-required]
+    return weighted / samples if samples else None
+
+
 def percentile(ordered: Sequence[float], p: float) -> float | None:
     """Returns the nearest-rank percentile of `ordered` values."""
     return ordered[min(len(ordered) - 1, int(p * len(ordered)))] if ordered else None
@@ -141,16 +151,6 @@ def _retransmitted(run: Run) -> float:
 
 def _total(run: Run, key: str) -> int:
     return sum(flow[key] for flow in measured(run))  # type: ignore[literal-required]
-
-
-def _mean_rtt(runs: Sequence[Run], key: str) -> float | None:
-    """Returns the mean over flows and runs, weighted by their samples; None behind a proxy."""
-    # Behind a proxy the sender measures round trips to the proxy, which would mislead beside the others.
-    own = [run for run in runs if not is_split(run["scheme"])]
-    flows = [flow for run in own for flow in measured(run) if flow["rtt_samples"]]
-    samples = sum(flow["rtt_samples"] for flow in flows)
-    weighted: float = sum(flow[key] * flow["rtt_samples"] for flow in flows)  # type: ignore[literal-required]
-    return weighted / samples if samples else None
 
 
 def _mean(values: Sequence[float | None]) -> float | None:

@@ -149,6 +149,29 @@ def concord_command(
     run_concord(Request(traces, seeds=seeds, quick=quick, jobs=jobs, out=out, json=json, docs=docs))
 
 
+@app.command(
+    "air",
+    short_help="Try the papers' ideas on the wireless links of today.",
+    epilog="\b\nExamples:\n  airtcp paper air\n  airtcp paper air --docs docs\n  airtcp paper air --quick\n",
+)
+def air_command(
+    seeds: SeedsOption = None,
+    quick: QuickOption = False,
+    json: JsonOption = None,
+    out: OutOption = Path("airtcp-out/air"),
+    docs: DocsOption = None,
+    jobs: JobsOption = None,
+) -> None:
+    """Compare each idea of the papers with the same sender without it, on Wi-Fi, LEO and cellular links.
+
+    Says which ideas still help once the link layer repairs its own losses, and which harm.
+    """
+    from airtcp_studies.cli.air import run_air  # noqa: PLC0415 it loads Matplotlib
+    from airtcp_studies.cli.study import StudyRequest  # noqa: PLC0415 likewise
+
+    run_air(StudyRequest(seeds=seeds, quick=quick, jobs=jobs, out=out, json=json, docs=docs))
+
+
 @app.command(RUN, short_help="Run experiments and compare them with the papers.", epilog=EXAMPLES)
 def run_command(
     names: Annotated[

@@ -1,4 +1,4 @@
-"""Shared parts of `airtcp paper cross` and `concord`: options, execution, and output."""
+"""Shared parts of `airtcp paper air`, `cross` and `concord`: options, execution, and output."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, kw_only=True)
 class StudyRequest:
-    """The options that both have."""
+    """The options that all have."""
 
     seeds: int | None
     quick: bool
@@ -59,8 +59,7 @@ def run_study(
 def write_study(
     name: str, request: StudyRequest, found: object, draw: Callable[[], Figure], page: Callable[[], str]
 ) -> None:
-    """Writes the figure and `found` as JSON to the results folder, and the page with its figure to the
-    docs."""
+    """Writes the figure and `found` as JSON to the results folder, and both with the page to the docs."""
     with style():
         save_figure(draw(), request.out, request.docs, name)
     write_json(found, request.json)
@@ -68,4 +67,5 @@ def write_study(
         (request.out / f"{name}.json").write_text(to_json(found), encoding="utf-8")
     if request.docs:
         with writing(request.docs):
+            (request.docs / f"{name}.json").write_text(to_json(found), encoding="utf-8")
             (request.docs / f"{name}.md").write_text(page(), encoding="utf-8")
