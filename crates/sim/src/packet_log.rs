@@ -2,7 +2,7 @@
 
 use crate::packet::{Load, Packet, Packets};
 use crate::series::{cause_name, table};
-use crate::topology::Side;
+use crate::topology::{Side, Topology};
 use airtcp_proto::path::{Fate, Output};
 use airtcp_proto::tcp::Reason;
 use airtcp_wire::{Ecn, Segment, Time};
@@ -33,6 +33,32 @@ table! {
     }
 }
 
+table! {
+    /// A row for each turn of a link on its medium, link by link in order of time.
+    TurnSeries {
+        begun_ns: U64(u64),
+        /// With what acknowledged it.
+        ended_ns: U64(u64),
+        /// Index into [`RunRecord::links`](crate::record::RunRecord::links).
+        link: U64(u64),
+        /// 1 if nothing of it could be read, because others sent at once.
+        collided: U64(u64),
+    }
+}
+
+impl TurnSeries {
+    /// The turns until `now`.
+    pub(crate) fn of(topology: &mut Topology, now: Time) -> TurnSeries {
+        let mut series = TurnSeries::default();
+        for side in topology.sides() {
+            for turn in topology.side_mut(side).take_turns(now) {
+                series.push(turn.begun.0, turn.ended.0, side.0.into(), turn.collided.into());
+            }
+        }
+        series
+    }
+}
+
 /// Logs each packet when it enters a link, and its fate there.
 #[derive(Default)]
 pub(crate) struct PacketLog {
@@ -42,6 +68,11 @@ pub(crate) struct PacketLog {
 }
 
 impl PacketLog {
+    pub fn new(topology: &mut Topology) -> PacketLog {
+        topology.sides().for_each(|side| topology.side_mut(side).log_turns());
+        PacketLog::default()
+    }
+
     pub fn on_sent(&mut self, now: Time, side: Side, id: u32, packets: &Packets) {
         let (packet, [sack_from, sack_to]) = (packets.get(id), first_sack_block(&packets.segment(id)));
         let id = id as usize;

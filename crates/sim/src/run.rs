@@ -5,7 +5,7 @@ use crate::engine::{Engine, Finished};
 use crate::error::RunError;
 use crate::flow::{Flow, Shared};
 use crate::network::Network;
-use crate::packet_log::{PacketLog, PacketSeries};
+use crate::packet_log::{PacketLog, PacketSeries, TurnSeries};
 use crate::path_records::PathNames;
 use crate::placement::{Stations, direction};
 use crate::record::{CircuitRecord, FlowRecord, RunRecord, jain_index};
@@ -30,7 +30,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 pub struct RunOptions<'a> {
     /// Records time series: at this interval, or at each ACK if it is zero.
     pub series: Option<Dur>,
-    /// Logs every packet on every link.
+    /// Logs every packet on every link, and every turn on a medium.
     pub packets: bool,
     pub captures: Vec<Capture>,
     /// Middleboxes for every flow, each with its node. Node 0 is in front of the first link, node n behind the n-th.
@@ -50,9 +50,11 @@ pub struct RunOptions<'a> {
 #[derive(Clone, Debug)]
 pub struct Outcome {
     pub record: RunRecord,
-    /// Time series and packets are absent unless asked for.
+    /// Time series are absent unless asked for.
     pub series: Option<Series>,
+    /// Packets and turns are absent unless asked for.
     pub packets: Option<PacketSeries>,
+    pub turns: Option<TurnSeries>,
 }
 
 /// Runs `scenario` with `scheme` on every flow that names no scheme of its own. The same arguments give the same record
@@ -124,7 +126,7 @@ impl Running {
         let (stations, circuits) = stations.placed(&mut flows, &mut topology);
         let taps =
             captures.into_iter().map(|capture| tap(&scenario, capture)).collect::<Result<Vec<_>, _>>()?;
-        let log = packets.then(PacketLog::default);
+        let log = packets.then(|| PacketLog::new(&mut topology));
         let recorder = series.map(|interval| Recorder::new(interval, flows.len()));
         let mut engine = Engine::new(Network::new(topology, recorder, taps, log), flows, stations, circuits);
         let end = Time::ZERO + scenario.duration;
@@ -159,13 +161,14 @@ impl Running {
         // Whether anybody watches makes no difference.
         let events = events + finished.included_events;
         let record = record(&scenario, label, seed, &mut finished, events);
-        let Finished { network: Network { recorder, taps, log, .. }, flows, .. } = finished;
+        let Finished { network: Network { recorder, taps, log, mut topology, .. }, flows, .. } = finished;
         taps.into_iter().try_for_each(Tap::finish)?;
         let flows = flows.iter().zip(0..).filter(|(flow, _)| flow.shared.is_measured);
         let rtts = flows.map(|(flow, index)| (index, &flow.rtt));
         Ok(Outcome {
             record,
             series: recorder.map(|recorder| recorder.finish(rtts)),
+            turns: log.is_some().then(|| TurnSeries::of(&mut topology, end)),
             packets: log.map(PacketLog::finish),
         })
     }

@@ -2,9 +2,10 @@
 //! say of cells.
 
 use crate::common::go;
+use airtcp_proto::scheme::Scheme;
 use airtcp_sim::path_records::TurnRecord;
 use airtcp_sim::record::LinkRecord;
-use airtcp_sim::{RunRecord, Scenario};
+use airtcp_sim::{Outcome, RunOptions, RunRecord, Scenario, run};
 use proptest::prelude::*;
 use std::fmt::Write;
 use std::path::Path;
@@ -296,6 +297,35 @@ proptest! {
             prop_assert!(cell.keys != "attempts = 1" || turns.retries == 0);
         }
     }
+}
+
+/// The log of turns has what the record counts, and nobody begins while another is heard to send.
+#[test]
+fn turns_are_logged_as_they_are_counted() {
+    let text = include_str!("../../../scenarios/wifi-anomaly.toml");
+    let changes =
+        [("warmup", "0s"), ("duration", "3s")].map(|(key, value)| (key.to_owned(), value.to_owned()));
+    let scenario = Scenario::load(text, "wifi-anomaly.toml", Path::new(""), &changes).unwrap();
+    let options = RunOptions { packets: true, ..RunOptions::default() };
+    let Outcome { record, turns: log, .. } =
+        run(&scenario, &Scheme::parse("cubic", "linux").unwrap(), 1, options).unwrap();
+    let log = log.unwrap();
+    let links = &log.link;
+    let rows = |side: usize| (0..links.len()).filter(move |&row| links[row] == side as u64);
+    let end = scenario.duration.0;
+    for (side, link) in record.links.iter().enumerate() {
+        let Some(turns) = &link.turns else {
+            assert_eq!(rows(side).count(), 0);
+            continue;
+        };
+        assert_eq!(rows(side).count() as u64, turns.txops);
+        assert_eq!(rows(side).map(|row| log.collided[row]).sum::<u64>(), turns.txops_collided);
+        let airtime: u64 = rows(side).map(|row| log.ended_ns[row].min(end) - log.begun_ns[row]).sum();
+        assert!(same(airtime as f64 / 1e9, turns.airtime_s), "{airtime} {turns:?}");
+    }
+    let mut all: Vec<_> = (0..links.len()).map(|row| (log.begun_ns[row], log.ended_ns[row])).collect();
+    all.sort_unstable();
+    assert!(all.windows(2).all(|pair| pair[1].0 == pair[0].0 || pair[1].0 >= pair[0].1));
 }
 
 /// Heusse et al. (2003): stations that always have something to send send the same number of frames, so that one at 6 Mbit/s has

@@ -115,10 +115,9 @@ fn finished(outcome: Outcome) -> Answer {
             .with_table("events", series.events.into_columns())
             .with_table("deliveries", series.deliveries.into_columns());
     }
-    match outcome.packets {
-        Some(packets) => answer.with_table("packets", packets.into_columns()),
-        None => answer,
-    }
+    let packets = outcome.packets.map(|packets| ("packets", packets.into_columns()));
+    let turns = outcome.turns.map(|turns| ("turns", turns.into_columns()));
+    packets.into_iter().chain(turns).fold(answer, |answer, (name, columns)| answer.with_table(name, columns))
 }
 
 /// Returns every scheme, in the order for display.

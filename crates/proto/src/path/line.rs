@@ -4,7 +4,9 @@ use super::burst::{Encoding, Frame, Supply};
 use super::compression::HopCompression;
 use super::dropped::Dropped;
 use super::link::{Fate, Output};
-use super::medium::{Airtime, Disturbance, Outcome, Read, Turn, TurnStats, Turns, Unsettled, Window};
+use super::medium::{
+    Airtime, Disturbance, LoggedTurn, Outcome, Read, Turn, TurnStats, Turns, Unsettled, Window,
+};
 use super::pipe::Pipe;
 use super::stats::Counters;
 use super::{Arq, DelayModel, Episodes, FixedRate, Interrupted, LossModel, Schedule, Transmitter};
@@ -127,6 +129,9 @@ impl Line {
                 self.judge(start, collides, &mut unsettled)
             }
         };
+        if let Some(log) = &mut unsettled.log {
+            log.push(LoggedTurn { begun: start, ended: self.free_at, collided: collides });
+        }
         self.unsettled = Some(unsettled);
         outcome
     }
@@ -144,7 +149,7 @@ impl Line {
 
     /// Decides which frames of a burst are read, which are lost, and which are sent again.
     fn judge(&mut self, start: Time, collides: bool, unsettled: &mut Unsettled) -> Outcome {
-        let Unsettled { repeats, window, burst, turns } = unsettled;
+        let Unsettled { repeats, window, burst, turns, .. } = unsettled;
         if burst.is_empty() {
             // A hand-off has lost them.
             return Outcome::Unread;
@@ -177,7 +182,7 @@ impl Line {
 
     /// The far end has not answered a request to send a burst. Its frames wait for the next turn, or are given up.
     fn call_off(&mut self, unsettled: &mut Unsettled) -> Outcome {
-        let Unsettled { repeats, window, burst, turns } = unsettled;
+        let Unsettled { repeats, window, burst, turns, .. } = unsettled;
         let mut kept = 0;
         for mut frame in burst.drain(..) {
             if self.arq.is_some_and(|arq| arq.may_repeat(&frame)) {
@@ -228,6 +233,16 @@ impl Line {
     /// Starts counting turns anew.
     pub fn reset_turns(&mut self) {
         self.unsettled.iter_mut().for_each(|unsettled| unsettled.turns = Turns::default());
+    }
+
+    /// From now on, turns are logged.
+    pub fn log_turns(&mut self) {
+        self.unsettled.get_or_insert_default().log = Some(Vec::new());
+    }
+
+    /// What was logged.
+    pub fn take_turns(&mut self) -> Vec<LoggedTurn> {
+        self.unsettled.as_mut().and_then(|unsettled| unsettled.log.take()).unwrap_or_default()
     }
 
     /// Must it send anything again?

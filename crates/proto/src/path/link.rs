@@ -11,7 +11,7 @@ use super::compression::{Compressible, HopCompression};
 use super::front::{Asked, Foreseen, Front, Handoff};
 use super::general::General;
 use super::line::Line;
-use super::medium::{Medium, Port, TurnStats};
+use super::medium::{LoggedTurn, Medium, Port, TurnStats};
 use super::shortcut::Lean;
 use super::stats::LinkStats;
 use super::{Arq, BlockCode, Cover, DelayModel, Episodes, LossModel, Transmitter};
@@ -320,6 +320,21 @@ impl Link {
         match &self.kind {
             Kind::Lean(_) | Kind::General(_) => None,
             Kind::Shared(port) => Some(port.turn_stats(now)),
+        }
+    }
+
+    /// From now on, its turns are logged, if it is on a medium.
+    pub fn log_turns(&mut self) {
+        if let Kind::Shared(port) = &self.kind {
+            port.with(|general| general.line.log_turns());
+        }
+    }
+
+    /// What was logged until `now`, in order of time; nothing is logged from then on.
+    pub fn take_turns(&mut self, now: Time) -> Vec<LoggedTurn> {
+        match &self.kind {
+            Kind::Lean(_) | Kind::General(_) => Vec::new(),
+            Kind::Shared(port) => port.at(now, |general| general.line.take_turns()),
         }
     }
 

@@ -36,7 +36,7 @@ pub use front::Handoff;
 pub use link::{Fate, Link, Output, QueueView};
 pub use log::{LogDriven, LogError, LogLatency, LogStep, RateLog};
 pub use loss::{BerForm, Loss};
-pub use medium::{Access, Airtime, Delays, Hearing, Medium, Outcome, RoundRobin, TurnStats};
+pub use medium::{Access, Airtime, Delays, Hearing, LoggedTurn, Medium, Outcome, RoundRobin, TurnStats};
 pub use outage::Interrupted;
 pub use protection::{Arq, BlockCode, Cover};
 pub use schedule::Schedule;

@@ -93,7 +93,7 @@ fn seen(
     options: RunOptions<'_>,
     captures: Vec<(String, Captured)>,
 ) -> Result<Seen, String> {
-    let Outcome { record, series, packets } =
+    let Outcome { record, series, packets, turns } =
         run(scenario, scheme, seed, options).map_err(|error| format!("refused: {error}"))?;
     let totals = record.totals().into_iter().map(|(name, total)| (name.to_owned(), format!("{total:?}")));
     let mut value = serde_json::to_value(&record).map_err(|error| error.to_string())?;
@@ -107,6 +107,7 @@ fn seen(
         tables.push(("rtts", series.rtts.into_columns()));
     }
     tables.extend(packets.map(|packets| ("packets", packets.into_columns())));
+    tables.extend(turns.filter(|turns| !turns.link.is_empty()).map(|turns| ("turns", turns.into_columns())));
     Ok(Seen {
         record: value,
         totals: totals.collect(),

@@ -22,6 +22,7 @@ pub(super) use hearing::Disturbance;
 pub use hearing::Hearing;
 pub use kinds::{Common, Keys, Kind, Radio};
 pub(super) use port::Port;
+pub use unsettled::LoggedTurn;
 pub(super) use unsettled::{Unsettled, Window};
 
 use super::Schedule;

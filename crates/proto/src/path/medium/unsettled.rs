@@ -2,6 +2,7 @@
 
 use super::counts::Turns;
 use crate::path::{Burst, Frame};
+use airtcp_wire::Time;
 use std::collections::VecDeque;
 
 #[derive(Default)]
@@ -12,6 +13,17 @@ pub struct Unsettled {
     /// What is sent in this turn, until it is known what becomes of it.
     pub burst: Burst,
     pub turns: Turns,
+    /// If they are logged.
+    pub log: Option<Vec<LoggedTurn>>,
+}
+
+/// A turn of a link on its medium.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LoggedTurn {
+    pub begun: Time,
+    /// With what acknowledged it.
+    pub ended: Time,
+    pub collided: bool,
 }
 
 impl Unsettled {
