@@ -4,7 +4,7 @@ import { TimePlot } from "./plot.js";
 import { FATES, KINDS, upper } from "./model.js";
 import { segmentOf } from "./lane.js";
 import { colourOf, dashOf, spoken, variable } from "./palette.js";
-import { plural } from "./units.js";
+import { percent, plural } from "./units.js";
 
 const CAUSES = { corruption: "corruption", overflow: "queue overflow", aqm: "queue management", outage: "outage", nothing: "no loss" };
 const PACKET_BYTES = 1500;
@@ -18,7 +18,13 @@ export class Figures {
 
   show(models, fields) {
     const among = models.map(({ scheme }) => scheme);
-    const wanted = [window_(models, fields), ...models.map((model) => sequence(model, this.axes.window)), queue(models), roundTrips(models, fields)];
+    const wanted = [
+      ...models.flatMap(air),
+      window_(models, fields),
+      ...models.map((model) => sequence(model, this.axes.window)),
+      queue(models),
+      roundTrips(models, fields),
+    ];
     this.root.querySelector("[data-legend]").replaceChildren(...legend(among));
     const list = this.root.querySelector("[data-list]");
     const ids = new Set(wanted.map(({ id }) => id));
@@ -102,6 +108,30 @@ function cutMarks(model, wanted, shape) {
     }));
   return { at, shape, colour: wanted === "other" ? variable("ink") : variable("lost") };
 }
+
+// Who has the medium, a row for each station.
+function air(model) {
+  const name = spoken(model.scheme);
+  return model.media.map((medium) => {
+    const rows = medium.stations.map(({ name: station, turns }) => ({
+      name: station,
+      spans: [
+        { turns, isCollided: 0, colour: looks([model])(model).colour },
+        { turns, isCollided: 1, colour: variable("lost") },
+      ],
+    }));
+    const share = medium.stations.map((station) => `${station.name} ${percent(airtime(station) / model.end)}`).join(", ");
+    return {
+      id: `air-${medium.name}-${model.scheme}`,
+      title: `Who has “${medium.name}”: ${name}`,
+      caption: "The share of the time in which each station sends and is acknowledged; red: others sent at once. Zoom in to see single turns.",
+      told: `Share of the time: ${share}`,
+      parts: { rows, series: [], marks: [], levels: [] },
+    };
+  });
+}
+
+const airtime = ({ turns }) => turns.reduce((sum, { begun, ended }) => ended.reduce((own, end, row) => own + end - begun[row], sum), 0);
 
 const MB = 1e6;
 const PACKETS_SHOWN = 1500;

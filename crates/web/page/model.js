@@ -18,9 +18,11 @@ export function modelOf(answer, scenario, scheme, end) {
   model.flows = rowsOf(tables.flows, FLOW_COLUMNS, rowsWith(tables.flows.flow, main));
   model.links = linksOf(scenario);
   model.isNetwork = isNetwork(scenario);
+  const turns = model.links.flatMap((_, index) => [0, 1].map((way) => turnsOf(tables.turns, 2 * index + way)));
   model.sides = model.links.flatMap((link, index) =>
-    [0, 1].map((way) => sideOf(tables.packets, 2 * index + way, wayOf(link, way), end)),
+    [0, 1].map((way) => sideOf(tables.packets, 2 * index + way, wayOf(link, way), turns[2 * index + way], end)),
   );
+  model.media = mediaOf(run.links, turns);
   model.route = model.isNetwork
     ? routeOf(scenario, model.links, run.flows[main].name, run.flows[main].index)
     : { there: [...scenario.link.keys()].map((index) => 2 * index), back: [...scenario.link.keys()].map((index) => 2 * index + 1).reverse() };
@@ -65,6 +67,26 @@ function rowsOf(table, columns, rows) {
   return found;
 }
 
+// The turns of one direction of a link on its medium, in order of time.
+function turnsOf(turns, side) {
+  const rows = rowsWith(turns.link, side);
+  return { begun: at(turns.begun_ns, rows, NS), ended: at(turns.ended_ns, rows, NS), collided: at(turns.collided, rows) };
+}
+
+// Who takes turns on each medium, and when. `sides` are the directions of links, as a run's record has them.
+function mediaOf(sides, turns) {
+  const media = new Map();
+  sides.forEach(({ medium, transmitter }, side) => {
+    if (!medium) return;
+    if (!media.has(medium)) media.set(medium, new Map());
+    const stations = media.get(medium);
+    if (!stations.has(transmitter)) stations.set(transmitter, []);
+    stations.get(transmitter).push(turns[side]);
+  });
+  const named = (stations) => [...stations].map(([name, own]) => ({ name, turns: own }));
+  return [...media].map(([name, stations]) => ({ name, stations: named(stations) }));
+}
+
 function eventsOf(events, kind, flow) {
   const found = [];
   for (let row = 0; row < events.time_ns.length; row++) {
@@ -79,7 +101,7 @@ const word = (column, row) => (column.words ? column.words[column.codes[row]] : 
 
 // The packets of one direction of one link, in order of entry. `start`: the transmitter begins to send it; `off`: its
 // last bit has left; `out`: it has arrived, or would have; for a packet that the queue drops, the time of the drop.
-function sideOf(packets, side, way, end) {
+function sideOf(packets, side, way, turns, end) {
   const rows = rowsWith(packets.link, side);
   const n = rows.length;
   const code = (column, names) => {
@@ -103,7 +125,8 @@ function sideOf(packets, side, way, end) {
     start: new Float64Array(n).fill(Infinity),
     off: new Float64Array(n).fill(Infinity),
   };
-  fly(found, end);
+  if (turns.begun.length) take(found, turns, end);
+  else fly(found, end);
   found.alive = aliveFrom(found, end);
   return found;
 }
@@ -120,6 +143,17 @@ function fly(side, end) {
     side.off[row] = off;
     if (arrives === Infinity) side.out[row] = Math.max(off + side.delay, end);
     free = off;
+  }
+}
+
+// On a medium, a packet leaves in the last turn that has begun before it arrives.
+function take(side, { begun }, end) {
+  for (let row = 0; row < side.n; row++) {
+    if (!FLIES.has(side.fate[row])) continue;
+    const turn = upper(begun, side.out[row] - side.delay) - 1;
+    side.start[row] = Math.max(side.sent[row], begun[turn] ?? end);
+    side.off[row] = side.start[row];
+    if (Number.isNaN(side.out[row])) side.out[row] = end;
   }
 }
 

@@ -6,6 +6,7 @@ import { round } from "./units.js";
 import { upper } from "./model.js";
 
 const LEFT = 58;
+const [ROW, BAR] = [40, 22];
 const RIGHT = 14;
 const TOP = 10;
 const BOTTOM = 24;
@@ -66,13 +67,57 @@ export class TimePlot {
   }
 
   draw() {
+    const { rows } = this.parts;
+    this.canvas.style.height = rows ? `${TOP + BOTTOM + ROW * rows.length}px` : "";
     this.measure();
     const pen = penOf(this.canvas);
     pen.clearRect(0, 0, this.area.width, this.area.height);
     pen.font = `12px ${variable("font")}`;
+    this.timeAxis(pen);
+    if (rows) rows.forEach((row, place) => this.row(pen, row, TOP + ROW * place));
+    else this.values(pen);
+    this.isStale = false;
+    this.canvas.dataset.drawn = "true";
+  }
+
+  // What has happened: a station's turns, say. The height is the share of the time that a pixel stands for.
+  row(pen, { name, spans }, top) {
+    const { left, right } = this.area;
+    const bottom = top + ROW;
+    let below = new Float64Array(Math.ceil(right - left));
+    for (const { turns, isCollided, colour } of spans) {
+      const shares = this.shares(turns, isCollided, below.length);
+      pen.fillStyle = colour;
+      shares.forEach((share, x) => {
+        if (share > 0) pen.fillRect(left + x, bottom - (below[x] + share) * BAR, 1, share * BAR);
+      });
+      below = below.map((share, x) => share + shares[x]);
+    }
+    pen.strokeStyle = variable("grid");
+    stroke(pen, [left, bottom], [right, bottom]);
+    pen.textAlign = "left";
+    pen.fillStyle = variable("muted");
+    pen.fillText(name, left, top + 12);
+  }
+
+  // Of each pixel's time, the part in turns.
+  shares(turns, isCollided, many) {
+    const [from, to] = this.axes.window;
+    const found = new Float64Array(many);
+    for (const { begun, ended, collided } of turns) {
+      for (let row = upper(ended, from); row < begun.length && begun[row] < to; row++) {
+        if (collided[row] !== isCollided) continue;
+        const [first, last] = [begun[row], ended[row]].map((t) => Math.min(many, Math.max(0, ((t - from) / (to - from)) * many)));
+        for (let x = Math.floor(first); x < last; x++) found[x] += Math.min(last, x + 1) - Math.max(first, x);
+      }
+    }
+    return found;
+  }
+
+  values(pen) {
     const [low, high] = this.range();
     const y = (value) => this.area.bottom - ((value - low) / (high - low)) * (this.area.bottom - this.area.top);
-    this.grid(pen, low, high, y);
+    this.valueAxis(pen, low, high, y);
     pen.save();
     pen.beginPath();
     pen.rect(this.area.left, this.area.top - 4, this.area.right - this.area.left, this.area.bottom - this.area.top + 8);
@@ -81,8 +126,6 @@ export class TimePlot {
     for (const mark of this.parts.marks) this.mark(pen, mark, y);
     pen.restore();
     for (const level of this.parts.levels) this.level(pen, level, y, high);
-    this.isStale = false;
-    this.canvas.dataset.drawn = "true";
   }
 
   // The range of the visible values, from zero unless the figure says otherwise.
@@ -104,7 +147,7 @@ export class TimePlot {
     return [low === 0 ? 0 : low - room, high + room];
   }
 
-  grid(pen, low, high, y) {
+  valueAxis(pen, low, high, y) {
     const { left, right, bottom } = this.area;
     pen.lineWidth = 1;
     pen.textBaseline = "middle";
@@ -115,8 +158,14 @@ export class TimePlot {
       pen.textAlign = "right";
       pen.fillText(round(tick, 6), left - 8, y(tick));
     }
-    const [from, to] = this.axes.window;
     pen.textBaseline = "alphabetic";
+  }
+
+  timeAxis(pen) {
+    const { left, right, bottom } = this.area;
+    const [from, to] = this.axes.window;
+    pen.lineWidth = 1;
+    pen.fillStyle = variable("muted");
     pen.textAlign = "center";
     for (const tick of ticks(from, to, (right - left) / 90)) {
       const x = this.x(tick);

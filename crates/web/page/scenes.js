@@ -1,4 +1,4 @@
-// Eight ideas, each as a path, two schemes, three sentences and one thing to try.
+// Nine ideas, each as a path, two schemes, three sentences and one thing to try.
 
 
 export const SCENES = [
@@ -143,5 +143,47 @@ reverse = { loss = {} }
       "time to time it yields, to find out whether the queue is its own or a neighbour’s. Where BBR crowds CUBIC out, " +
       "Concord leaves it its share.",
     attempt: "Set the competing flow to none and the bit error rate to 2 × 10⁻⁶: now Concord fills the lossy link.",
+  },
+  {
+    title: "Wi-Fi takes turns",
+    schemes: ["cubic", "bbr"],
+    text: `name = "a slow station on Wi-Fi"
+duration = "10s"
+base_station = "far"
+[[medium]]
+name = "air"
+kind = "wifi"
+standard = "a"
+[[link]]
+name = "backbone"
+from = "server"
+to = "access-point"
+rate = "1Gbit/s"
+delay = "10ms"
+[[link]]
+name = "near"
+from = "access-point"
+to = "laptop"
+medium = "air"
+[[link]]
+name = "far"
+from = "access-point"
+to = "phone"
+medium = "air"
+mcs = 0
+[[flow]]
+name = "far"
+from = "phone"
+to = "server"
+[[flow]]
+name = "near"
+from = "laptop"
+to = "server"
+`,
+    says:
+      "Both stations send to the access point over one Wi-Fi channel, one frame at a time: the laptop at 54 Mbit/s, the " +
+      "phone, which is far away, at 6. Each frame has the same chance to be next, so both carry about the same, and the phone " +
+      "has most of the time. ACKs need turns, too, and frames that begin in the same slot collide.",
+    attempt: "Zoom into the first figure until you see single turns: the phone’s are seven times as long as the laptop’s.",
   },
 ];

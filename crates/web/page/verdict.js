@@ -16,7 +16,7 @@ export function sentence(models) {
 function clause(model, run) {
   const name = spoken(model.scheme);
   if (run.flows.every(({ measured, bytes_received: received }) => !measured || !received)) return `Nothing of ${name} arrives`;
-  if (!run.bound_bps) return `${name} carries ${rateText(Number(run.goodput_bps.toPrecision(3)))}`;
+  if (!run.bound_bps || model.media.length) return `${name} carries ${rateText(Number(run.goodput_bps.toPrecision(3)))}${taken(run.media)}`;
   const beside = run.flows.filter(({ measured }, flow) => !measured && model.crossing.has(flow)).reduce((sum, flow) => sum + flow.goodput_bps, 0);
   // A run may lose less than the bound expects.
   const whole = Math.max(run.bound_bps, run.goodput_bps + beside);
@@ -27,6 +27,15 @@ function clause(model, run) {
   const corrupted = run.flows[model.main].losses_corruption;
   if (share > FULL) return corrupted ? `${head}, although ${plural(corrupted, "packet")} ${corrupted === 1 ? "was" : "were"} corrupted` : head;
   return head + reason(model);
+}
+
+// How much of the time each medium was taken.
+function taken(media) {
+  const told = media.map(({ name, idle_s: idle, busy_s: busy, collided_s: collided }) => {
+    const [free, , collisions] = percents([idle, busy, collided].map((part) => part / (idle + busy + collided)));
+    return `; “${name}” is free for ${free} of the time, and frames collide for ${collisions}`;
+  });
+  return told.join("");
 }
 
 // The dominant cause of the window's cuts.

@@ -20,7 +20,7 @@ import airtcp
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[2]
-SCENES = range(1, 9)
+SCENES = range(1, 10)
 FILES = ["mesh", "lte", "wifi", "3g", "leo-satellite", "lossy-ethernet", "streaming", "3g-cell"]
 SCHEMES = ["reno", "cubic", "bbr", "reno+decoupling", "cubic+packet-control", "cubic+split", "cubic+snoop"]
 

@@ -251,12 +251,29 @@ def test_losses_that_are_no_bit_errors_are_told(browser: Any) -> None:
         assert "single packets (2 %) on “wireless”" in watched.page.inner_text("#other-losses")
 
 
+def test_one_sees_who_has_the_air(browser: Any) -> None:
+    state = with_state(scene=9, schemes=["cubic"], window=[1, 1.02])
+    with opened(browser, built_page(), before=state) as watched:
+        page = watched.page
+        page.wait_for_selector(COMPARED, timeout=30_000)
+        assert "“air” is free for" in page.inner_text("#verdict")
+        canvas = page.locator("[data-figure=air-air-cubic] canvas")
+        shares = canvas.get_attribute("aria-label").partition("Share of the time: ")[2].split(", ")
+        assert [share.split()[0] for share in shares] == ["access-point", "laptop", "phone"]
+        # The phone's frames take seven times as long as the laptop's, and it sends as many.
+        laptop, phone = (float(share.split()[1]) for share in shares[1:])
+        assert 4 < phone / laptop < 10
+        canvas.scroll_into_view_if_needed()
+        page.wait_for_selector("[data-figure=air-air-cubic] canvas[data-drawn]")
+        assert canvas.evaluate(INK) > 3
+
+
 def test_every_scene_runs(browser: Any) -> None:
     with opened(browser, built_page(), before=with_state()) as watched:
         page = watched.page
         buttons = page.locator("#scenes button")
-        assert buttons.count() == 8
-        for place in range(8):
+        assert buttons.count() == 9
+        for place in range(9):
             page.evaluate("delete document.documentElement.dataset.ready")
             page.evaluate(
                 f'location.hash = encodeURIComponent(\'{{"scene":{place + 1},"duration":4,"seeds":1}}\')'
