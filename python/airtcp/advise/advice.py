@@ -7,6 +7,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Literal
 
+from airtcp.advise.air import Air
 from airtcp.advise.beside import Share
 from airtcp.advise.deployment import Airtcp, Place, Stage
 from airtcp.advise.standing import Place as Rank
@@ -180,6 +181,8 @@ class Advice:
     """The scenario as a file."""
     recommendation: Recommendation | None
     """None if too little has run, or if nothing arrived."""
+    air: Air | None
+    """Who has the air, under the recommended scheme; None where links share no medium."""
     buffers: str | None
     """Says that the hosts' buffers limit every scheme, and the cure; None if they do not."""
     nothing_arrived: str | None

@@ -8,6 +8,7 @@ from typing import get_args
 
 from airtcp._engine import Scenario, version
 from airtcp.advise.advice import Advice, Cell, Needs, Recommendation, Row, UnderReading
+from airtcp.advise.air import Air, air_of
 from airtcp.advise.asked import Control, Traffic, check_now, controls_of, places
 from airtcp.advise.bench import Bench
 from airtcp.advise.beside import Beside
@@ -164,6 +165,7 @@ def _advice(
         scenario=document(inquiry.scenario),
         scenario_toml=inquiry.scenario.to_toml(),
         recommendation=choose(inquiry.race, inquiry.beside),
+        air=_air(inquiry),
         buffers=inquiry.buffers.first() if inquiry.buffers else None,
         nothing_arrived=inquiry.race.nothing_arrived if inquiry.race.runs else None,
         not_closed=next((each.text for each in unknown if each.quantity == NOT_CLOSED), None),
@@ -173,6 +175,11 @@ def _advice(
         rows=tuple(_rows(inquiry)),
         around=tuple(_cells(inquiry)),
     )
+
+
+def _air(inquiry: Inquiry) -> Air | None:
+    chosen = choose(inquiry.race, inquiry.beside)
+    return air_of(inquiry.race, inquiry.race.named(chosen.use), inquiry.fair) if chosen else None
 
 
 def _gain_between(inquiry: Inquiry) -> tuple[float, float] | None:

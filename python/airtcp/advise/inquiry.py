@@ -8,6 +8,7 @@ from statistics import fmean
 from typing import Any
 
 from airtcp._engine import Scenario, time_in_seconds
+from airtcp.advise.air import by_airtime
 from airtcp.advise.asked import Traffic
 from airtcp.advise.bench import Bench, Trial
 from airtcp.advise.beside import Beside
@@ -89,6 +90,8 @@ class Inquiry:
         """Races under other readings of the measurement."""
         self.ends: list[Race] = []
         """The current and the recommended scheme at either end of the loss interval."""
+        self.fair: Race | None = None
+        """The recommended scheme where stations are served by airtime."""
         self.packets_per_s = 0.0
         self.buffers: Buffers | None = None
         self.shortest_s = SHORTEST_S
@@ -104,6 +107,7 @@ class Inquiry:
         self._run_beside()
         self._complete_seeds()
         self._run_ends()
+        self._run_by_airtime()
         self._read_otherwise()
         self._run_around()
 
@@ -232,6 +236,15 @@ class Inquiry:
             race = Race(scenario.vary(changes(Point(loss=loss), self.path)), self.now)
             screen({None: race}, both, self.question.effort.screening, self.bench)
             self.ends.append(race)
+
+    def _run_by_airtime(self) -> None:
+        """Runs the recommended scheme where nodes serve their stations by airtime, if they do not already."""
+        chosen, scenario = choose(self.race, self.beside), by_airtime(self.scenario)
+        if chosen and scenario:
+            self.fair = Race(scenario, self.now)
+            screen(
+                {None: self.fair}, [self.race.named(chosen.use)], self.question.effort.screening, self.bench
+            )
 
     def _read_otherwise(self) -> None:
         """Races all deployable candidates again: one that is behind under one reading may be best under

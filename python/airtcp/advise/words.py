@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from airtcp.advise.advice import Advice, Paragraph, Recommendation, Row, UnderReading
+from airtcp.advise.air import sentences
 from airtcp.advise.beside import RIVAL, Harm
 from airtcp.advise.deployment import AIRTCP, STAGES
 from airtcp.advise.ranges import elsewhere, percent_lost, ranges, rate_range
@@ -40,6 +41,8 @@ def paragraphs(advice: Advice) -> Iterator[Paragraph]:
     risks = list(_risks(advice, found, rows))
     if risks:
         yield Paragraph("What it costs others", " ".join(risks))
+    if advice.air:
+        yield Paragraph("On the air", " ".join(sentences(advice.air)))
     yield Paragraph("How certain this is", " ".join(_sure(advice, rows[found.use])))
     around = ranges(advice)
     if around:
