@@ -13,6 +13,7 @@ import airtcp
 from airtcp.facts.airtime import stations, uses
 from airtcp.results.comparison import Comparison
 from airtcp.results.document import results_schema
+from airtcp.results.side_by_side import SideBySide
 from airtcp.showing.terminal import text_of
 
 ANOMALY = Path(__file__).parents[2] / "scenarios/wifi-anomaly.toml"
@@ -59,6 +60,12 @@ def test_a_comparison_says_how_the_air_was_used(cli: Cli, found: Comparison) -> 
     assert "phone" in text
     document = json.loads((cli.directory / "air.json").read_text())
     jsonschema.Draft202012Validator(results_schema()).validate(document)
+
+
+def test_both_sides_say_how_the_air_was_used(found: Comparison) -> None:
+    text = text_of(SideBySide(found, found))
+    for where in ("in the simulator", "on Linux"):
+        assert f"Airtime of air {where}:" in text
 
 
 def test_frames_have_columns_for_media(found: Comparison) -> None:

@@ -13,7 +13,7 @@ from airtcp.asking.on import On
 from airtcp.asking.on_linux import prepare
 from airtcp.results.comparison import Comparison
 from airtcp.results.side_by_side import SideBySide
-from airtcp.showing.air_tables import use_text
+from airtcp.showing.air_tables import pair_text, use_text
 from airtcp.showing.comparison_table import columns, print_table
 from airtcp.showing.pair_table import pair_columns
 
@@ -42,7 +42,9 @@ def print_compared(console: Console, found: Comparison | SideBySide) -> None:
     """Prints the table."""
     if isinstance(found, Comparison):
         print_table(console, found.summaries, columns(found.summaries), found.best, found.failed_schemes)
-        for line in use_text(found.runs):
-            console.print(line)
+        lines = use_text(found.runs)
     else:
         print_table(console, found.rows, pair_columns(found.rows))
+        lines = pair_text(found.sim.runs, found.linux.runs)
+    for line in lines:
+        console.print(line)

@@ -37,15 +37,16 @@ def station_text(run: Run) -> list[str]:
     return [*spent, as_text(headings, rows[:MAX_STATIONS]), *_more(len(rows))] if rows else []
 
 
-def use_text(runs: Sequence[Run]) -> list[str]:
+def use_text(runs: Sequence[Run], where: str = "") -> list[str]:
     """Returns the title and the table; nothing where links share no medium."""
     headings, rows = use_table(runs)
-    return [title(runs), as_text(headings, rows)] if rows else []
-
-
-def title(runs: Sequence[Run]) -> str:
     names = dict.fromkeys(medium["name"] for run in runs for medium in run.get("media", ()))
-    return f"Airtime of {', '.join(names)}:"
+    return [f"Airtime of {', '.join(names)}{where}:", as_text(headings, rows)] if rows else []
+
+
+def pair_text(sim: Sequence[Run], linux: Sequence[Run]) -> list[str]:
+    """Returns titles and tables of both; nothing where links share no medium."""
+    return [*use_text(sim, " in the simulator"), *use_text(linux, " on Linux")]
 
 
 def station_table(run: Run) -> tuple[list[Heading], list[list[str]]]:

@@ -9,7 +9,7 @@ from airtcp.results.comparison import Comparison
 from airtcp.results.one_run import RunResult
 from airtcp.results.side_by_side import SideBySide
 from airtcp.showing import standings
-from airtcp.showing.air_tables import station_text, use_text
+from airtcp.showing.air_tables import pair_text, station_text, use_text
 from airtcp.showing.comparison_table import as_text, columns
 from airtcp.showing.lines import run_lines
 from airtcp.showing.pair_table import pair_columns
@@ -33,7 +33,9 @@ def _(found: Comparison) -> str:
 @text_of.register
 def _(found: SideBySide) -> str:
     rows = found.rows
-    return "\n".join([found.headline, as_text(rows, pair_columns(rows)) if rows else "no runs", *found.notes])
+    table = as_text(rows, pair_columns(rows))
+    tables = [table, *pair_text(found.sim.runs, found.linux.runs)] if rows else ["no runs"]
+    return "\n".join([found.headline, *tables, *found.notes])
 
 
 @text_of.register
