@@ -16,6 +16,7 @@ from airtcp.fit.holes import Hole
 from airtcp.fit.kinds import Verdict
 from airtcp.fit.loss import Loss
 from airtcp.fit.measurement import Measurement
+from airtcp.fit.radio import Radio
 from airtcp.results.document import schema_of
 
 if TYPE_CHECKING:
@@ -44,7 +45,9 @@ class FitDocument:
     holes: tuple[Hole, ...]
     """Path-MTU black holes."""
     kinds: tuple[Verdict, ...]
-    """Kinds of air, if there are round trips enough to tell."""
+    """Kinds of air, if there are round trips enough to tell, or the radio itself did."""
+    radio: Radio | None
+    """What the radio said of itself, if it was asked."""
     rate_bps: float | None
     """Forward rate; the mean of a recording. None if nothing arrives."""
     loss: Loss | None
@@ -67,6 +70,7 @@ def fit_document(fitted: Fit) -> FitDocument:
         notes=fitted.notes,
         holes=fitted.holes,
         kinds=fitted.kinds,
+        radio=next((each.radio for each in fitted.measurements if each.radio), None),
         rate_bps=fitted.rate_bps,
         loss=fitted.loss,
         check=fitted.check,
@@ -87,6 +91,7 @@ def failure_document(failure: NothingArrives) -> FitDocument:
         notes=failure.lines,
         holes=failure.holes,
         kinds=(),
+        radio=next((each.radio for each in failure.measurements if each.radio), None),
         rate_bps=None,
         loss=None,
         check=None,

@@ -69,9 +69,8 @@ def _air(evidence: Evidence, delay: Delay | None) -> Air | None:
         return None
     source = evidence.idle.source
     fates = next(iter(source.fates), None)
-    return recognise(
-        evidence.idle.what, delay, fates, in_order=not any(each.late for each in source.reordering)
-    )
+    in_order = not any(each.late for each in source.reordering)
+    return recognise(evidence.idle.what, delay, fates, in_order=in_order, radio=source.radio)
 
 
 def _one_way(delays: OneWay) -> Delay | None:

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from airtcp.facts.headers import HEADER_BYTES
 from airtcp.fit.findings import Value
+from airtcp.fit.radio import Radio
 
 Direction = Literal["forward", "reverse", "both"]
 """Direction of packets: with the data, against it, or a round trip, as for a ping."""
@@ -296,6 +297,8 @@ class Measurement:
     """The longest packet that passes, as probes found it."""
     reported_mtu_bytes: int | None = None
     """The path's MTU as a router reported it (RFC 1191, RFC 8201); the path takes nothing longer."""
+    radio: Radio | None = None
+    """What the radio on the path said of itself."""
     skipped: Skipped | None = None
     notes: tuple[str, ...] = field(default=())
     """What the user should know of this file, a sentence each."""

@@ -11,7 +11,7 @@ from typing import Protocol
 
 from airtcp.fit.readers import FileError
 from airtcp.fit.readers import trains as trains_log
-from airtcp.measure import load
+from airtcp.measure import load, radio
 from airtcp.measure.book import Book
 from airtcp.measure.choosing import ecn_path, prober_for
 from airtcp.measure.ecn import TRIES
@@ -148,6 +148,8 @@ class _Run:
             if self.prober.has_sizes:
                 self._find_mtu()
             self._check_ecn()
+            self._say(radio.missing(self.measured.host))
+            self._ask_radio("before")
             self._probe(Book("none"), "idle", "probes.csv", 1 / self.wanted.per_second, self.wanted.for_s)
             if isinstance(self.prober, Peer):
                 self._send_trains(self.prober, "trains")
@@ -162,6 +164,11 @@ class _Run:
         if self.ecn is not None:
             self.watch.phase("ECN")
             self._say(self.ecn.on_purpose())
+
+    def _ask_radio(self, moment: str) -> None:
+        found = radio.ask(self.measured.host)
+        if found is not None:
+            self.facts[f"radio_{moment}"] = found.fact
 
     def _find_mtu(self) -> None:
         if isinstance(self.prober, PingProgram):
@@ -217,6 +224,7 @@ class _Run:
             await_late(self.prober, book)
         finally:
             self._settle(book)
+            self._ask_radio("after")
             if book.probes:
                 self._write(name, book.lines(self.facts))
             self.watch.update(book)

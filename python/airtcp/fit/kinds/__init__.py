@@ -12,6 +12,6 @@ to them: it was chosen before.
 """
 
 from airtcp.fit.kinds.air import Air, recognise
-from airtcp.fit.kinds.verdict import Kind, Verdict
+from airtcp.fit.kinds.verdict import Verdict
 
-__all__ = ["Air", "Kind", "Verdict", "recognise"]
+__all__ = ["Air", "Verdict", "recognise"]

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from airtcp.fit.delay import Delay, believable
 from airtcp.fit.kinds.lte import find_steps
 from airtcp.fit.kinds.starlink import Slots, find_slots
-from airtcp.fit.kinds.verdict import FEW, Verdict
+from airtcp.fit.kinds.verdict import FEW, Verdict, told
 from airtcp.fit.kinds.wifi import find_repetitions
 from airtcp.fit.measurement import Fates, Floats, RoundTrips
+from airtcp.fit.radio import Radio
 from airtcp.fit.steps import Steps
 
 GRAINS_S = (1e-3, 1e-4, 1e-5, 1e-6)
@@ -41,8 +42,20 @@ class Air:
         return " ".join([*lines, *([f"No sign of {others}."] if others else [])])
 
 
-def recognise(trips: RoundTrips, delay: Delay, fates: Fates | None, *, in_order: bool) -> Air | None:
-    """Returns None if there are too few round trips, or they are not of single packets of one length."""
+def recognise(
+    trips: RoundTrips, delay: Delay, fates: Fates | None, *, in_order: bool, radio: Radio | None
+) -> Air | None:
+    """Returns None if the radio does not say what it is, and round trips are too few, or not of single
+    packets of one length."""
+    found = _tested(trips, delay, fates, in_order=in_order)
+    if radio is None:
+        return found
+    others = () if found is None else tuple(each for each in found.verdicts if each.kind != radio.kind)
+    verdicts = (told(radio), *others)
+    return Air(verdicts) if found is None else replace(found, verdicts=verdicts)
+
+
+def _tested(trips: RoundTrips, delay: Delay, fates: Fates | None, *, in_order: bool) -> Air | None:
     time, rtt, _ = believable(trips)
     is_mixed = fates is not None and fates.sizes is not None and int((~fates.lost).sum()) == len(trips.rtt_s)
     if len(rtt) < FEW or trips.least_s is not None or is_mixed:

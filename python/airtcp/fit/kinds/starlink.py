@@ -70,7 +70,7 @@ def find_slots(
         ), None
     if slots < FEW_SLOTS + 1:
         return _untold(
-            f"{slots * PERIOD_S:.0f} s are too short to show changes every 15 s; five minutes would."
+            f"{slots * PERIOD_S:.0f} s are too short to show changes every 15 s; ten minutes would."
         ), None
     steps = FINE_STEPS if spacing <= PERIOD_S / FINE_STEPS else STEPS
     level = _level(np.floor((time - time[0]) / PERIOD_S * steps).astype(np.int64), rtt)

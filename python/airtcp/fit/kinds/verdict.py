@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-Kind = Literal["Wi-Fi", "LTE", "Starlink"]
+from airtcp.fit.radio import Kind, Radio
+
 Certainty = Literal["sure", "perhaps", "none", "untold"]
 
 SURE = 1e-3
@@ -41,3 +42,8 @@ class Verdict:
         said = {"sure": ", sure", "perhaps": ", perhaps", "none": ", no sign", "untold": " cannot be told"}
         p = f" (p = {max(self.p, LEAST):.1g})" if self.p is not None and self.is_seen else ""
         return f"{self.kind}{said[self.certainty]}{p}: {self.why}"
+
+
+def told(radio: Radio) -> Verdict:
+    """The verdict where the radio itself says what it is."""
+    return Verdict(radio.kind, "sure", None, f"{radio.text}.")

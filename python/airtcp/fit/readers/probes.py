@@ -10,6 +10,7 @@ time_s,bytes,rtt_ms,there_ms,back_ms,lost
 
 Of probes so dense that they are a load themselves, `load=own`, the fates count and not the delays. Those of a
 search for the path's MTU, `load=search`, show only which lengths pass; `told` is what a router reported.
+`radio_before` and `radio_after` are what the radio said of itself (`fit/radio.py`).
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from pathlib import Path
 from airtcp.fit.by_length import by_length
 from airtcp.fit.measurement import Direction, Measurement, time_of_day
 from airtcp.fit.probe_series import ProbeSeries
+from airtcp.fit.radio import Radio, radio_of
 from airtcp.fit.readers import FileError, Reader
 from airtcp.fit.rows import MAX_ROWS
 from airtcp.fit.text import Skips, TextFile, shown
@@ -100,9 +102,14 @@ class _Log:
             one_way=() if is_dense else ways,
             load=_LOADS.get(self.facts.get("load", "none")),
             path_mtu_bytes=_whole(self.facts.get("mtu")),
+            radio=self._radio(),
             skipped=text.skips.skipped(),
             notes=tuple(text.notes),
         )
+
+    def _radio(self) -> Radio | None:
+        before, after = (radio_of(self.facts.get(f"radio_{moment}", "")) for moment in ("before", "after"))
+        return after.since(before) if after is not None else before and before.since(None)
 
 
 _LOADS: dict[str, Direction] = {"there": "forward", "back": "reverse", "both": "both"}
