@@ -26,7 +26,9 @@ RATES = np.geomspace(0.92, 1.8, 96)
 BURSTS = np.geomspace(1.5, 300, 24)
 """Buckets that are tried, in packets."""
 NEARER = np.linspace(-1, 1, 17)
-"""Steps around the best, as shares of the first ones."""
+"""Steps around the most likely, as shares of the first ones."""
+MOST_LIKELY = 6
+"""So many are looked at nearer: the best of all may lie between two that are not the first."""
 EXPLAINS = 0.8
 """A policer would drop this share of what was lost, and this share of what it would drop was lost."""
 AS_WELL = 0.5
@@ -101,10 +103,11 @@ def examine(fates: Fates, trips: RoundTrips) -> Examined:
     if for_s <= 0:
         return Examined()
     rate = int((~lost[first:last]).sum()) / for_s
-    first_ones = buckets = _Buckets(sent_s, lost, RATES * rate, BURSTS)
-    best = int(np.argmax(buckets.likely))
-    near = [each**NEARER for each in (RATES[1] / RATES[0], BURSTS[1] / BURSTS[0])]
-    buckets = _Buckets(sent_s, lost, buckets.rates[best] * near[0], buckets.bursts[best] * near[1])
+    first_ones = _Buckets(sent_s, lost, *_pairs(RATES * rate, BURSTS))
+    likely = np.argsort(-first_ones.likely)[:MOST_LIKELY, None]
+    near = _pairs(*(each**NEARER for each in (RATES[1] / RATES[0], BURSTS[1] / BURSTS[0])))
+    rates, bursts = first_ones.rates[likely] * near[0], first_ones.bursts[likely] * near[1]
+    buckets = _Buckets(sent_s, lost, rates.ravel(), bursts.ravel())
     best = int(np.argmax(buckets.likely))
     alike = [(each, each.explains >= AS_WELL) for each in (buckets, first_ones)]
     is_possible = any(chosen.any() for _, chosen in alike)
@@ -120,11 +123,17 @@ def examine(fates: Fates, trips: RoundTrips) -> Examined:
     return Examined(Policer(found, burst, int(buckets.empty_lost[best]), int(lost.sum())))
 
 
+def _pairs(rates: Floats, bursts: Floats) -> tuple[Floats, Floats]:
+    """Returns each rate with each size."""
+    rates, bursts = np.meshgrid(rates, bursts)
+    return rates.ravel(), bursts.ravel()
+
+
 class _Buckets:
-    """Buckets of all rates and sizes, in packets, on their way through a transfer."""
+    """Buckets of these rates and sizes, in packets, on their way through a transfer."""
 
     def __init__(self, sent_s: Floats, lost: Flags, rates: Floats, bursts: Floats) -> None:
-        self.rates, self.bursts = (each.ravel() for each in np.meshgrid(rates, bursts))
+        self.rates, self.bursts = rates, bursts
         level = self.bursts.copy()
         self.empty, self.empty_lost = np.zeros(len(level)), np.zeros(len(level))
         """Packets that found too few tokens, and how many of those were lost."""
