@@ -1,6 +1,7 @@
 //! A link's place on a medium.
 
-use super::{Medium, Member, TurnStats};
+use super::members::Member;
+use super::{Medium, TurnStats};
 use crate::path::general::General;
 use crate::queue::Item;
 use airtcp_wire::Time;
@@ -15,13 +16,13 @@ pub struct Port {
 impl Port {
     /// The link as it is.
     pub fn with<R>(&self, f: impl FnOnce(&mut General) -> R) -> R {
-        f(&mut self.medium.shared().links[self.link].general)
+        f(self.medium.shared().members.general(self.link))
     }
 
     /// Makes the link another one, before anything has arrived.
     pub fn alter(&self, change: impl FnOnce(&mut General)) {
         let mut shared = self.medium.shared();
-        let general = &mut shared.links[self.link].general;
+        let general = shared.members.general(self.link);
         change(general);
         if general.front.asked().has_handoffs() && !shared.handing_off.contains(&self.link) {
             shared.handing_off.push(self.link);
@@ -32,14 +33,14 @@ impl Port {
     pub fn at<R>(&self, now: Time, f: impl FnOnce(&mut General) -> R) -> R {
         let mut shared = self.medium.shared();
         shared.catch_up(now);
-        f(&mut shared.links[self.link].general)
+        f(shared.members.general(self.link))
     }
 
     pub fn turn_stats(&self, now: Time) -> TurnStats {
         let mut shared = self.medium.shared();
         shared.catch_up(now);
         let medium = shared.airtime(now);
-        let Member { general, airtime_before, .. } = &shared.links[self.link];
+        let Member { general, airtime_before, .. } = shared.members.member(self.link);
         general.line.turn_stats(medium.since(airtime_before))
     }
 
@@ -47,7 +48,7 @@ impl Port {
         let mut shared = self.medium.shared();
         shared.catch_up(now);
         let airtime_before = shared.airtime(now);
-        let member = &mut shared.links[self.link];
+        let member = shared.members.member(self.link);
         member.general.reset_stats(now);
         member.general.line.reset_turns();
         member.airtime_before = airtime_before;
