@@ -157,6 +157,18 @@ def wifi(stations: int, ampdu: int) -> Workload:
     return Workload(f"cubic, Wi-Fi, {stations} stations, frames {frames}", text, (5, 205), (5, 15))
 
 
+def lte(users: int) -> Workload:
+    """Users of a cell of 5 MHz, who download; it is full."""
+    links = '[[medium]]\nname = "cell"\nkind = "lte"\nbandwidth_mhz = 5\nrlc = "um"\n'
+    for user in range(users):
+        links += (
+            f'[[link]]\nfrom = "enb"\nto = "ue{user}"\nmedium = "cell"\nue = {{ sinr_db = 20 }}\n'
+            f'queue = {{ bytes = "150kB" }}\n[[flow]]\nfrom = "enb"\nto = "ue{user}"\n'
+        )
+    text = f'schemes = ["cubic"]\nduration = "10s"\n{links}'
+    return Workload(f"cubic, LTE, {users} users", text, (5, 205), (5, 15))
+
+
 OTHERS = [
     *(make(scheme) for scheme in ("reno", "newreno", "cubic") for make in (clean, lossy)),
     clean("reno:pacing=true"),
@@ -167,6 +179,7 @@ OTHERS = [
     Workload("cubic, 8 flows over three links", scenario("cubic", THREE_LINKS, 8), (5, 305), (5, 10)),
     dumbbell("cubic", 100),
     *(wifi(stations, ampdu) for ampdu in (0, 65_535) for stations in (10, 50)),
+    lte(5),
     Workload("cubic+decoupling, 8 flows", scenario("cubic+decoupling", link(100), 8), (5, 305), (5, 10)),
 ]
 """Schemes in profile linux on 100 Mbit/s and 20 ms, and the rooms that a packet can go through."""

@@ -81,8 +81,8 @@ fn links(config: &Config, snr_db: [Option<f64>; 2], log: &Log) -> Vec<Link> {
     let medium = config.build(&ENDS, &HIDDEN, chance("access"));
     let link = |(number, snr_db): (usize, Option<f64>)| {
         let snr = snr_db.map(|snr_db| Course::new(Snr::fixed(snr_db), chance("snr")));
-        let station =
-            config.transmitter(Radio { mcs: config.mcs, snr }, chance(&format!("station.{number}")));
+        let station = config
+            .transmitter(Radio { mcs: config.mcs, snr, ue: None }, chance(&format!("station.{number}")));
         let transmitter = Box::new(Logged { station, link: number, log: log.clone() });
         let queue = Box::new(DropTail::new(Limit::packets(2000)));
         Link::new(queue, transmitter, Dur::ZERO).with_arq(config.arq()).on(&medium)

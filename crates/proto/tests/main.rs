@@ -12,6 +12,7 @@ mod hop_compression;
 mod link;
 mod losses;
 mod lost_acks;
+mod lte;
 mod medium;
 mod queues;
 mod rebuilding;

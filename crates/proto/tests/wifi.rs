@@ -21,7 +21,7 @@ struct Seen {
 
 /// That of a link near its station.
 fn transmitter(config: &Config) -> Box<dyn Transmitter> {
-    config.transmitter(Radio { mcs: config.mcs, snr: None }, chance("transmitter"))
+    config.transmitter(Radio { mcs: config.mcs, snr: None, ue: None }, chance("transmitter"))
 }
 
 /// `stations` that always have something to send to their access point.
@@ -122,7 +122,7 @@ fn learned(step: Option<Dur>) -> Vec<(Time, usize, u32)> {
     let mut links = ["one", "other"].map(|name| {
         let queue = Box::new(DropTail::new(Limit::packets(1000)));
         let snr = Some(Course::new(Snr::fixed(18.0), chance("snr")));
-        let transmitter = config.transmitter(Radio { mcs: config.mcs, snr }, chance(name));
+        let transmitter = config.transmitter(Radio { mcs: config.mcs, snr, ue: None }, chance(name));
         Link::new(queue, transmitter, Dur::ZERO).with_arq(config.arq()).on(&medium)
     });
     for link in &mut links {

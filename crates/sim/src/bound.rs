@@ -51,13 +51,16 @@ pub fn bound_bps(scenario: &model::Scenario, seed: u64, flows: impl Iterator<Ite
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Carrier {
     Link(model::Crossing),
-    Medium(usize),
+    /// With a direction, if the two do not share its time.
+    Medium(usize, Option<model::Direction>),
 }
 
 impl Carrier {
     fn of(crossing: model::Crossing, scenario: &model::Scenario) -> Carrier {
         let medium = crossing.side(&scenario.links).capacity.medium();
-        medium.map_or(Carrier::Link(crossing), |(index, _)| Carrier::Medium(index))
+        medium.map_or(Carrier::Link(crossing), |(index, kind)| {
+            Carrier::Medium(index, kind.is_duplex().then_some(crossing.direction))
+        })
     }
 }
 

@@ -11,6 +11,7 @@ mod common;
 mod compositions;
 mod engine;
 mod laws;
+mod lte;
 mod network;
 mod packet_control;
 mod same;

@@ -84,11 +84,18 @@ impl Rician {
     /// The power gain at the next step, with mean 1.
     #[inline]
     pub fn next(&mut self) -> f64 {
+        let (re, im) = self.next_field();
+        re * re + im * im
+    }
+
+    /// The gain of the field at the next step, a complex number.
+    #[inline]
+    pub fn next_field(&mut self) -> (f64, f64) {
         let ((x, y), (cos, sin)) = (self.direct, self.direct_step);
         self.direct = (x * cos - y * sin, x * sin + y * cos);
         let re = self.direct.0 + self.scattered_amplitude * self.in_phase.next();
         let im = self.direct.1 + self.scattered_amplitude * self.quadrature.next();
-        re * re + im * im
+        (re, im)
     }
 }
 

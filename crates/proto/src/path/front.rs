@@ -3,7 +3,7 @@
 use super::line::Line;
 use super::link::QueueView;
 use super::stats::Ahead;
-use super::{Episodes, Schedule};
+use super::{Episodes, Frame, Schedule};
 use crate::queue::{DropCause, DropTail, Drops, Item, Limit, Queue};
 use airtcp_wire::{Dur, Time};
 use std::collections::VecDeque;
@@ -249,12 +249,31 @@ impl Asked {
 
     /// The transmitter is free at `start` and takes the next packet, if one waits.
     fn take_up(&mut self, start: Time, line: &mut Line) {
+        if let Some(item) = self.dequeue(start, line) {
+            line.send(start, item);
+        }
+    }
+
+    #[inline]
+    fn dequeue(&mut self, start: Time, line: &mut Line) -> Option<Item> {
         let next = self.queue.dequeue(start, &mut self.drops);
         self.settle_drops(start, line);
         self.ready_at = if next.is_some() { Time::ZERO } else { self.queue.ready_at() };
-        if let Some(item) = next {
+        if next.is_some() {
             line.counters.on_leave(start);
-            line.send(start, item);
+        }
+        next
+    }
+
+    /// Takes the next packet, if one waits, for a cell, which sends it piece by piece.
+    pub fn take(&mut self, now: Time, line: &mut Line) -> Option<Frame> {
+        self.dequeue(now, line).map(|item| line.take(item))
+    }
+
+    /// A queue in which nothing is left learns that the cell would take more.
+    pub fn find_out(&mut self, now: Time, line: &mut Line) {
+        if self.ready_at <= now && self.queue.is_empty() {
+            self.take_up(now, line);
         }
     }
 

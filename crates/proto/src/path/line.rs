@@ -9,7 +9,7 @@ use super::medium::{
 };
 use super::pipe::Pipe;
 use super::stats::Counters;
-use super::{Arq, DelayModel, Episodes, FixedRate, Interrupted, LossModel, Schedule, Transmitter};
+use super::{Arq, DelayModel, Episodes, FixedRate, Interrupted, LossModel, Received, Schedule, Transmitter};
 use crate::queue::{DropCause, Drops, Item, Queue};
 use airtcp_wire::{Dur, Rate, Time};
 
@@ -90,6 +90,38 @@ impl Line {
         self.land(&frame, lost);
     }
 
+    /// A cell takes up a packet, which it will [hand on](Line::hand_on).
+    pub fn take(&mut self, item: Item) -> Frame {
+        self.counters.on_send(1, item.bytes, Dur::ZERO);
+        self.encoding.frame(item)
+    }
+
+    /// A packet that a cell has carried comes out of it at `at`, or never.
+    pub fn hand_on(&mut self, mut frame: Frame, at: Time, is_lost: bool) {
+        frame.left = at;
+        let is_lost = self.is_lost(&frame.sent) || is_lost;
+        self.land(&frame, is_lost);
+    }
+
+    /// A cell loses a packet in a hand-off.
+    pub fn lose_under_way(&mut self, at: Time, frame: &Frame) {
+        self.drop(at, frame.item.id, DropCause::Outage);
+    }
+
+    pub fn turns(&mut self) -> &mut Turns {
+        &mut self.unsettled.get_or_insert_default().turns
+    }
+
+    /// What the far end receives. `now` never goes back.
+    pub fn received(&mut self, now: Time) -> Received {
+        self.transmitter.received(now)
+    }
+
+    /// The first instant from `now` on that is in no outage.
+    pub fn resumes_at(&mut self, now: Time) -> Time {
+        self.transmitter.resumes_at(now)
+    }
+
     /// The transmitter has its turn on a medium, and sends what `queue` gives, if there is anything. `drops` receives what the queue drops.
     pub fn begin_turn(&mut self, start: Time, queue: &mut dyn Queue, drops: &mut Drops) -> Option<Schedule> {
         let mut unsettled = self.unsettled.take().unwrap_or_default();
@@ -107,7 +139,7 @@ impl Line {
     }
 
     /// The transmitter is occupied from a time on.
-    fn occupy(&mut self, from: Time, until: Time) {
+    pub fn occupy(&mut self, from: Time, until: Time) {
         self.counters.on_busy(until.since(from));
         self.free_at = until;
     }

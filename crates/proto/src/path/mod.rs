@@ -15,6 +15,7 @@ mod line;
 mod link;
 mod log;
 pub mod loss;
+pub mod lte;
 pub mod medium;
 mod outage;
 mod pipe;
@@ -73,9 +74,35 @@ pub trait Transmitter: Send {
     /// Of the `sent` frames of its last burst, so many were `read`. Called after each burst that was sent, before the next.
     fn on_acknowledged(&mut self, _read: usize, _sent: usize) {}
 
+    /// What the far end receives, to which a cell adapts. `now` never goes back.
+    fn received(&mut self, _now: Time) -> Received {
+        Received::flat(f64::INFINITY)
+    }
+
+    /// The first instant from `now` on at which it does not stand still.
+    fn resumes_at(&mut self, now: Time) -> Time {
+        now
+    }
+
     /// A copy of the transmitter, if its rate is constant.
     fn fixed(&self) -> Option<FixedRate> {
         None
+    }
+}
+
+/// Ratios of signal to noise over a band, in dB.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Received {
+    /// That of a flat channel that carries as much.
+    pub effective_db: f64,
+    /// Where the signal is weakest.
+    pub worst_db: f64,
+}
+
+impl Received {
+    /// The same over the whole band.
+    pub fn flat(db: f64) -> Received {
+        Received { effective_db: db, worst_db: db }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Outages: times during which nothing is sent.
 
-use super::{Burst, Episodes, Schedule, Supply, Transmitter};
+use super::{Burst, Episodes, Received, Schedule, Supply, Transmitter};
 use airtcp_wire::{Dur, Time};
 
 /// A transmitter that stands still during outages. A packet that is being sent when an outage begins continues after it, and so
@@ -63,6 +63,14 @@ impl Transmitter for Interrupted {
 
     fn on_acknowledged(&mut self, read: usize, sent: usize) {
         self.transmitter.on_acknowledged(read, sent);
+    }
+
+    fn received(&mut self, now: Time) -> Received {
+        self.transmitter.received(now)
+    }
+
+    fn resumes_at(&mut self, now: Time) -> Time {
+        if self.outages.covers(now) { self.outages.current().end } else { now }
     }
 }
 

@@ -8,7 +8,8 @@ use std::sync::LazyLock;
 /// A line of `features.txt`.
 #[derive(Clone, Copy, Debug)]
 pub struct Feature {
-    /// Which part of a scenario may have it: `top`, `link`, `flow`, `circuit`, `medium`, or a `member` of that, a link on it.
+    /// Which part of a scenario may have it: `top`, `link`, `flow`, `circuit`, `medium`, or a `member` of that, a link on it;
+    /// `cell`, an LTE medium, or a `user` of that.
     pub part: &'static str,
     /// Of the features of a slot, a part has one at most.
     pub slot: &'static str,
@@ -99,14 +100,16 @@ pub fn with_feature(feature: Feature, back: bool, chance: &mut Chance) -> String
         let circuit = Part::default().with("scheme", "scheme = \"reno+decoupling\"");
         draft.circuits.push(circuit.with("flows", "flows = [\"flow0\"]"));
     }
-    if let "medium" | "member" = feature.part {
-        draft.media.push(Part::default().with("name", "name = \"air\""));
+    if let "medium" | "member" | "cell" | "user" = feature.part {
+        let medium = Part::default().with("name", "name = \"air\"");
+        let is_cell = matches!(feature.part, "cell" | "user");
+        draft.media.push(if is_cell { medium.with("kind", "kind = \"lte\"") } else { medium });
         draft.links[1] = std::mem::take(&mut draft.links[1]).with("capacity", "medium = \"air\"");
     }
     let part = match feature.part {
-        "medium" => &mut draft.media[0],
+        "medium" | "cell" => &mut draft.media[0],
         "top" => &mut draft.top,
-        "link" | "member" => &mut draft.links[1],
+        "link" | "member" | "user" => &mut draft.links[1],
         "flow" => &mut draft.flows[0],
         _ => &mut draft.circuits[0],
     };

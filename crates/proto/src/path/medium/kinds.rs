@@ -3,8 +3,8 @@
 use super::Medium;
 use crate::Chance;
 use crate::choice::{Faults, choice};
-use crate::path::{Arq, Transmitter, wifi};
-use airtcp_wire::Rate;
+use crate::path::{Arq, Transmitter, lte, wifi};
+use airtcp_wire::{Rate, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -12,6 +12,7 @@ choice! {
     /// What decides who sends, and how.
     Kind: dyn Keys beside Common, by "kind" = Some("wifi");
     "wifi" => Wifi(wifi::Config),
+    "lte" => Lte(lte::Config),
 }
 
 /// A medium that links share: of those that name it, one sends at a time.
@@ -29,6 +30,8 @@ pub struct Radio {
     pub mcs: u32,
     /// Absent: the signal is strong enough for every frame.
     pub snr: Option<wifi::Course>,
+    /// Likewise, in a cell.
+    pub ue: Option<lte::Ue>,
 }
 
 /// The keys of one kind. Field names are the keys, doc comments their documentation; serde fills in defaults.
@@ -41,6 +44,24 @@ pub trait Keys {
 
     /// Why it has no such scheme, if it has none.
     fn mcs_problem(&self, mcs: u32) -> Option<String>;
+
+    /// Why links on it do not have this key, `snr` or `ue`, if they do not.
+    fn lacks(&self, key: &str) -> Option<&'static str>;
+
+    /// Why links that begin and end at these nodes cannot be on it, if they cannot.
+    fn ends_problem(&self, _ends: &[[usize; 2]]) -> Option<&'static str> {
+        None
+    }
+
+    /// Do the two directions of its links not share their time?
+    fn is_duplex(&self) -> bool {
+        false
+    }
+
+    /// The mean signal-to-noise ratio of a link in a cell at `now`, in dB.
+    fn mean_db(&self, _ue: &lte::Ue, _now: Time) -> f64 {
+        f64::INFINITY
+    }
 
     /// Mean rate of one link with schemes up to this one that always has packets of so many bytes to send, and the medium for itself.
     /// Without a signal-to-noise ratio, all can be read.

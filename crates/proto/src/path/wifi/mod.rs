@@ -163,13 +163,17 @@ impl medium::Keys for Config {
         (mcs > most).then(|| format!("`{}` has 0 to {most}", self.standard.name()))
     }
 
+    fn lacks(&self, key: &str) -> Option<&'static str> {
+        (key == "ue").then_some("only a link in an LTE cell has one; here it is `snr`")
+    }
+
     fn saturated(&self, mcs: u32, snr_db: Option<f64>, bytes: u32) -> Rate {
         let lowest = if self.rate_control == RateControl::Fixed { mcs } else { 0 };
         let carried = (lowest..=mcs).map(|mcs| self.carried_bps(mcs, snr_db, bytes));
         Rate(carried.fold(0.0, f64::max) as u64)
     }
 
-    fn transmitter(&self, Radio { mcs, snr }: Radio, mut chance: Chance) -> Box<dyn Transmitter> {
+    fn transmitter(&self, Radio { mcs, snr, .. }: Radio, mut chance: Chance) -> Box<dyn Transmitter> {
         let control = self.control(mcs, chance.split());
         let reception = snr.map(|snr| Reception::new(snr, chance));
         Box::new(Station { exchange: self.exchange(mcs), control, reception })

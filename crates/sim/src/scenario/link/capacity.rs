@@ -6,6 +6,7 @@ use crate::scenario::check::Check;
 use crate::scenario::error::hint_and_list;
 use crate::scenario::files::Files;
 use airtcp_proto::Chance;
+use airtcp_proto::path::lte::Ue;
 use airtcp_proto::path::medium::{Kind, Radio};
 use airtcp_proto::path::wifi::{Course, Snr, SnrTrace};
 use airtcp_proto::path::{
@@ -39,8 +40,8 @@ pub trait Keys {
 
     fn build(&self, draws: Draws) -> Box<dyn Transmitter>;
 
-    /// Learns this direction's propagation delay, modulation and coding scheme, and signal-to-noise ratio, where they are given.
-    fn beside(&mut self, _delay: Option<Dur>, _mcs: Option<u32>, _snr: Option<&Snr>) {}
+    /// Learns what else this direction says.
+    fn beside(&mut self, _around: &Around<'_>) {}
 
     /// Its place among the scenario's media, and that medium, if it is on one.
     fn medium(&self) -> Option<(usize, &Kind)> {
@@ -159,8 +160,8 @@ impl Keys for LogFile {
         Box::new(LogDriven(self.log.clone()))
     }
 
-    fn beside(&mut self, delay: Option<Dur>, _: Option<u32>, _: Option<&Snr>) {
-        self.latency = delay.is_none();
+    fn beside(&mut self, around: &Around<'_>) {
+        self.latency = around.delay.is_none();
     }
 
     fn latency(&self) -> Option<Box<dyn DelayModel>> {
@@ -232,6 +233,8 @@ pub struct OnMedium {
     mcs: u32,
     #[serde(skip)]
     snr: Option<Snr>,
+    #[serde(skip)]
+    ue: Option<Ue>,
 }
 
 impl Value for OnMedium {
@@ -244,40 +247,50 @@ impl Value for OnMedium {
             return None;
         };
         let kind = around.media[index].kind.clone();
-        Some(OnMedium { name: name.clone(), index, mcs: kind.mcs(), snr: None, kind })
+        Some(OnMedium { name: name.clone(), index, mcs: kind.mcs(), snr: None, ue: None, kind })
+    }
+}
+
+impl OnMedium {
+    fn in_cell_db(&self, now: Time) -> Option<f64> {
+        self.ue.map(|ue| self.kind.mean_db(&ue, now))
     }
 }
 
 impl Keys for OnMedium {
     fn mean_rate(&self) -> Rate {
         let snr_db = self.snr.as_ref().map(|snr| snr.mean_at(Time::ZERO));
+        let snr_db = snr_db.or(self.in_cell_db(Time::ZERO));
         self.kind.saturated(self.mcs, snr_db, FULL_PACKET_BYTES as u32).max(Rate(1))
     }
 
     fn mean_bps(&self, [from, until]: [Time; 2], bytes: u32, draws: Draws) -> f64 {
-        let looks = match &self.snr {
-            Some(snr) if snr.moves() && snr.fades() => FADING_GLIMPSES,
-            Some(snr) if snr.moves() => GLIMPSES,
+        let looks = match (&self.snr, &self.ue) {
+            (Some(snr), _) if snr.moves() && snr.fades() => FADING_GLIMPSES,
+            (Some(snr), _) if snr.moves() => GLIMPSES,
+            (_, Some(ue)) if ue.moves() => GLIMPSES,
             _ => 1,
         };
         let step = Dur(until.since(from).0 / looks);
         let mut snr = self.course(draws.shared);
         let mut rate_bps = |look| {
-            let snr_db = snr.as_mut().map(|snr| snr.at(from + step * look));
+            let at = from + step * look;
+            let snr_db = snr.as_mut().map(|snr| snr.at(at)).or(self.in_cell_db(at));
             self.kind.saturated(self.mcs, snr_db, bytes).0 as f64
         };
         (0..looks).map(&mut rate_bps).sum::<f64>() / looks as f64
     }
 
     fn build(&self, Draws { own, shared }: Draws) -> Box<dyn Transmitter> {
-        self.kind.transmitter(Radio { mcs: self.mcs, snr: self.course(shared) }, own)
+        self.kind.transmitter(Radio { mcs: self.mcs, snr: self.course(shared), ue: self.ue }, own)
     }
 
     /// A scheme that the medium lacks is refused by the rules of links.
-    fn beside(&mut self, _: Option<Dur>, mcs: Option<u32>, snr: Option<&Snr>) {
-        let given = mcs.filter(|mcs| self.kind.mcs_problem(*mcs).is_none());
+    fn beside(&mut self, around: &Around<'_>) {
+        let given = around.mcs.filter(|mcs| self.kind.mcs_problem(*mcs).is_none());
         self.mcs = given.unwrap_or(self.kind.mcs());
-        self.snr = snr.cloned();
+        self.snr = around.snr.clone();
+        self.ue = around.ue;
     }
 
     fn period(&self) -> Dur {

@@ -120,7 +120,7 @@ macro_rules! one_direction {
             ) -> Option<Side> {
                 let mut capacity = written.capacity(forward, &around, check);
                 if let Some(capacity) = &mut capacity {
-                    capacity.beside(around.delay, around.mcs, around.snr.as_ref());
+                    capacity.beside(&around);
                 }
                 let around = Around { mean_rate: capacity.as_ref().map(|capacity| capacity.mean_rate()), ..around };
                 $(let $key = match (&written.$key, forward) {

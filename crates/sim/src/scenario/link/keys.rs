@@ -12,6 +12,7 @@ use crate::scenario::one_of::OneOf;
 use airtcp_proto::choice::choice;
 use airtcp_proto::circuit::Compression;
 use airtcp_proto::path::jitter::Distribution;
+use airtcp_proto::path::lte::Ue;
 use airtcp_proto::path::wifi::Snr;
 use airtcp_proto::path::{ChannelConfig, Loss};
 use airtcp_proto::queue::Discipline;
@@ -44,6 +45,8 @@ one_direction! {
     /// Signal-to-noise ratio on the `medium`: a frame cannot be read as often as it, the scheme and the frame's length say. Absent:
     /// the signal is strong enough for every frame.
     snr: Snr => Option<Snr>,
+    /// The user at the far end of a link in an LTE cell: how well it hears the base station. Absent: as well as can be.
+    ue: Ue => Option<Ue>,
     /// Delay that varies from packet to packet, added to the propagation delay. Absent: none.
     jitter: OneOf<Distribution> => Option<Jitter>,
     /// Sudden extra delay in this direction. Absent: none.
@@ -77,5 +80,17 @@ impl Value for Option<Snr> {
     /// The capacity needs it, too: the link has read it already.
     fn read(_: &Snr, around: &Around<'_>, _: &mut Check<'_>) -> Option<Option<Snr>> {
         around.snr.clone().map(Some)
+    }
+}
+
+impl Value for Option<Ue> {
+    type Written = Ue;
+
+    fn read(written: &Ue, _: &Around<'_>, check: &mut Check<'_>) -> Option<Option<Ue>> {
+        if let Some((key, problem)) = written.problem() {
+            check.refuse_key(key, problem);
+            return None;
+        }
+        Some(Some(*written))
     }
 }

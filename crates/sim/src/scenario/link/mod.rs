@@ -93,14 +93,14 @@ impl Link {
         let way_back = written.reverse.clone().unwrap_or_default();
         let [there, back] = [way_there.delay, way_back.delay.or(way_there.delay)];
         let round_trip = there.unwrap_or_default() + back.unwrap_or_default();
-        let (mcs, snr) = (way_there.mcs, read_snr(way_there.snr.as_ref(), check));
-        let around = Around { delay: there, round_trip, mean_rate: None, mcs, snr: snr.clone(), media };
+        let (mcs, snr, ue) = (way_there.mcs, read_snr(way_there.snr.as_ref(), check), way_there.ue);
+        let around = Around { delay: there, round_trip, mean_rate: None, mcs, snr: snr.clone(), ue, media };
         let steps = read_shared(&written.steps, "steps", &around, check);
         let outages = read_shared(&written.outages, "outages", &around, check);
         let forward = read_side(&way_there, None, around.clone(), check)?;
         let back_snr = check.inside("reverse", |check| read_snr(way_back.snr.as_ref(), check));
         let (mcs, snr) = (way_back.mcs.or(way_there.mcs), back_snr.or(snr));
-        let around = Around { delay: back, mcs, snr, ..around };
+        let around = Around { delay: back, mcs, snr, ue: way_back.ue.or(ue), ..around };
         let reverse = check.inside("reverse", |check| read_side(&way_back, Some(&forward), around, check))?;
         Some(Link { name: name.to_owned(), ends: [0, 1], forward, reverse, steps: steps?, outages: outages? })
     }

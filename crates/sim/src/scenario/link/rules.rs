@@ -25,11 +25,15 @@ fn medium(side: &Side, forward: Option<&Side>, check: &mut Check<'_>) {
             Some((_, kind)) => kind.mcs_problem(mcs),
             None => Some("only a link on a `medium` has one".to_owned()),
         });
-        let stray_snr = side.snr.is_some() && side.capacity.medium().is_none();
-        let snr = stray_snr.then(|| "only a link on a `medium` has one".to_owned());
+        let lacks = |key| match side.capacity.medium() {
+            Some((_, kind)) => kind.lacks(key).map(str::to_owned),
+            None => Some("only a link on a `medium` has one".to_owned()),
+        };
+        let snr = side.snr.as_ref().and_then(|_| lacks("snr"));
+        let ue = side.ue.and_then(|_| lacks("ue"));
         let repeats_twice = side.capacity.medium().is_some() && side.arq.is_some();
         let arq = repeats_twice.then(|| "the medium repeats frames itself; set its `attempts`".to_owned());
-        [("mcs", mcs), ("snr", snr), ("arq", arq)]
+        [("mcs", mcs), ("snr", snr), ("ue", ue), ("arq", arq)]
     };
     let said = forward.map(problems);
     for (number, (key, problem)) in problems(side).into_iter().enumerate() {

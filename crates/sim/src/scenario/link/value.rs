@@ -2,6 +2,7 @@
 
 use crate::scenario::check::Check;
 use crate::scenario::medium::Medium;
+use airtcp_proto::path::lte::Ue;
 use airtcp_proto::path::wifi::Snr;
 use airtcp_wire::{Dur, Rate};
 
@@ -40,7 +41,7 @@ impl<T: Plain> Value for T {
 
 /// What a value may depend on, beside what is written.
 #[derive(Clone)]
-pub(crate) struct Around<'a> {
+pub struct Around<'a> {
     /// This direction's propagation delay, if it is given.
     pub delay: Option<Dur>,
     /// The link's propagation delay, there and back.
@@ -51,5 +52,7 @@ pub(crate) struct Around<'a> {
     pub mcs: Option<u32>,
     /// Its signal-to-noise ratio, if it is given and makes sense.
     pub snr: Option<Snr>,
+    /// Its user in a cell, likewise.
+    pub ue: Option<Ue>,
     pub media: &'a [Medium],
 }

@@ -1,4 +1,4 @@
-//! Who is hidden from whom on a medium.
+//! Who is on a medium, and hidden from whom.
 
 use crate::scenario::check::Check;
 use crate::scenario::error::hint_and_list;
@@ -19,6 +19,16 @@ pub(super) fn hidden(media: &[Medium], nodes: &[String], links: &[Link], check: 
                 check.refuse(format!("a link joins `{one}` and `{other}`: they hear each other"));
             }
         });
+    });
+}
+
+/// Reports media that cannot have the links that name them.
+pub(super) fn stray(media: &[Medium], links: &[Link], check: &mut Check<'_>) {
+    check.each("medium", media.iter().enumerate(), |(index, medium), check| {
+        let ends = ends_on(index, links);
+        if let Some(problem) = medium.kind.ends_problem(&ends).filter(|_| !ends.is_empty()) {
+            check.refuse(problem);
+        }
     });
 }
 

@@ -21,7 +21,7 @@ use super::wireless::wireless_of;
 use airtcp_proto::scheme::Scheme;
 use airtcp_proto::tcp::profile;
 use airtcp_wire::Dur;
-use medium::hidden;
+use medium::{hidden, stray};
 
 /// `root` is the document from which `written` was read.
 pub(super) fn resolve(
@@ -56,6 +56,7 @@ pub(super) fn resolve(
     let flows = flow::flows(written, flow_names, routes, links.as_deref(), check);
     let (media, links, flows, base_station, graph) = (media?, links?, flows?, base_station?, graph?);
     hidden(&media, &graph.nodes, &links, check);
+    stray(&media, &links, check);
     let circuits = circuit::circuits(written, circuit_names, &graph, &flows, base_station, check)?;
     Some(Scenario {
         name: written.name.clone().unwrap_or_else(|| default_name.to_owned()),
